@@ -1,0 +1,18 @@
+# Everything the project takes from outside. libtorch and Arrow come from .deps/ (scripts/setup) unless CMake is pointed
+# at others: -DLIBTORCH_ROOT=..., -DArrow_DIR=... -DParquet_DIR=... or CMAKE_PREFIX_PATH.
+set(Boost_NO_WARN_NEW_VERSIONS ON)
+find_package(Boost 1.81 REQUIRED COMPONENTS json program_options filesystem)
+find_package(spdlog 1.10 REQUIRED)
+find_package(Threads REQUIRED)
+find_package(PkgConfig REQUIRED)
+pkg_check_modules(FFmpeg REQUIRED IMPORTED_TARGET libavformat libavcodec libavutil libswscale)
+find_package(ArrowParquet REQUIRED)
+if(LEROBOT_BUILD_TRAINER)
+  find_package(LibTorch REQUIRED)
+endif()
+if(LEROBOT_BUILD_TESTS)
+  find_package(GTest REQUIRED)
+endif()
+if(LEROBOT_BUILD_BENCH)
+  find_package(benchmark REQUIRED)
+endif()

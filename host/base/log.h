@@ -1,0 +1,57 @@
+#pragma once
+
+#include <source_location>
+#include <string>
+#include <string_view>
+
+#include "host/base/format.h"
+
+namespace lerobot::log {
+
+enum class Level { kDebug, kInfo, kWarning, kError, kOff };
+
+/// Sets up the one logger of the process: lines on stderr as `LEVEL YYYY-MM-DD HH:MM:SS <15 of file:line> message`, the
+/// form of the Python trainer. Without a call to init the level is kInfo.
+void init(Level level);
+
+/// Writes one line. Thread-safe. `where` is where the line comes from.
+void write(Level level, std::string_view message, const std::source_location& where);
+
+/// Writes pending lines out.
+void flush();
+
+/// A pattern together with the place of the call.
+struct Pattern {
+  std::string_view text;
+  std::source_location where;
+  template <class Text>
+  Pattern(const Text& pattern, const std::source_location& location = std::source_location::current())
+      : text(pattern), where(location) {}
+};
+
+template <class... Args>
+void debug(const Pattern& pattern, const Args&... args) {
+  write(Level::kDebug, format(pattern.text, args...), pattern.where);
+}
+template <class... Args>
+void info(const Pattern& pattern, const Args&... args) {
+  write(Level::kInfo, format(pattern.text, args...), pattern.where);
+}
+template <class... Args>
+void warn(const Pattern& pattern, const Args&... args) {
+  write(Level::kWarning, format(pattern.text, args...), pattern.where);
+}
+template <class... Args>
+void error(const Pattern& pattern, const Args&... args) {
+  write(Level::kError, format(pattern.text, args...), pattern.where);
+}
+
+/// Called around every line, so that a progress bar can step aside. Null removes it. Set from the main thread only.
+struct LineHook {
+  void (*before)(void* context);
+  void (*after)(void* context);
+  void* context;
+};
+void set_line_hook(const LineHook* hook);
+
+}  // namespace lerobot::log
