@@ -17,8 +17,9 @@ namespace {
 
 [[noreturn]] void fail_write(const fs::path& path, const char* what, int error, std::size_t needed) {
   if (error == ENOSPC || error == EDQUOT || error == EFBIG) {
-    fail(ErrorKind::kIo, "{}: cannot {}: {} ({} more bytes needed, {} free). Make room, or choose another --output_dir.",
-         path.string(), what, std::strerror(error), needed, free_bytes(path));
+    fail(ErrorKind::kIo,
+         "{}: cannot {}: {} ({} more bytes needed, {} free). Make room, or choose another --output_dir.", path.string(),
+         what, std::strerror(error), needed, free_bytes(path));
   }
   fail(ErrorKind::kIo, "{}: cannot {}: {}", path.string(), what, std::strerror(error));
 }

@@ -14,8 +14,8 @@ namespace lerobot {
 /// The whole file. Throws Error(kind): missing, a directory, not permitted.
 std::string read_text(const std::filesystem::path& path, ErrorKind kind);
 
-/// Writes a new file and flushes it to disk (fsync). Throws Error(kIo) with the bytes needed and free when the disk is full.
-/// `mode` are the permission bits.
+/// Writes a new file and flushes it to disk (fsync). Throws Error(kIo) with the bytes needed and free when the disk is
+/// full. `mode` are the permission bits.
 void write_durable(const std::filesystem::path& path, std::string_view content, unsigned mode = 0644);
 
 /// write_durable to a temporary sibling, then renamed over `path`: readers see the old content or the new.

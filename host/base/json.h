@@ -14,9 +14,10 @@ namespace bj = boost::json;
 /// Whether NaN, Infinity and -Infinity (which Python's json writes) are accepted.
 enum class NonFinite { kRefuse, kAccept };
 
-/// Parses a whole document. A byte-order mark and CRLF are accepted; comments, trailing commas and duplicate keys are not.
-/// Throws Error(kind) with `name`, line, column and an excerpt.
-bj::value parse(std::string_view text, std::string_view name, ErrorKind kind, NonFinite non_finite = NonFinite::kRefuse);
+/// Parses a whole document. A byte-order mark and CRLF are accepted; comments, trailing commas and duplicate keys are
+/// not. Throws Error(kind) with `name`, line, column and an excerpt.
+bj::value parse(std::string_view text, std::string_view name, ErrorKind kind,
+                NonFinite non_finite = NonFinite::kRefuse);
 
 /// Reads and parses a file. Throws Error(kind); a missing file says so.
 bj::value read_file(const std::filesystem::path& path, ErrorKind kind, NonFinite non_finite = NonFinite::kRefuse);

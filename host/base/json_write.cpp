@@ -33,14 +33,29 @@ void append_string(std::string& out, std::string_view text, bool escape_non_asci
     const std::size_t begin = i;
     const char32_t c = next_code_point(text, i);
     switch (c) {
-      case '"': out += "\\\""; continue;
-      case '\\': out += "\\\\"; continue;
-      case '\n': out += "\\n"; continue;
-      case '\r': out += "\\r"; continue;
-      case '\t': out += "\\t"; continue;
-      case '\b': out += "\\b"; continue;
-      case '\f': out += "\\f"; continue;
-      default: break;
+      case '"':
+        out += "\\\"";
+        continue;
+      case '\\':
+        out += "\\\\";
+        continue;
+      case '\n':
+        out += "\\n";
+        continue;
+      case '\r':
+        out += "\\r";
+        continue;
+      case '\t':
+        out += "\\t";
+        continue;
+      case '\b':
+        out += "\\b";
+        continue;
+      case '\f':
+        out += "\\f";
+        continue;
+      default:
+        break;
     }
     if (c < 0x20 || (escape_non_ascii && c >= 0x7F && c <= 0xFFFF && c != 0x7F)) {
       append_escape(out, static_cast<unsigned>(c));
@@ -57,12 +72,24 @@ void append_string(std::string& out, std::string_view text, bool escape_non_asci
 
 void append_scalar(std::string& out, const bj::value& value, bool escape_non_ascii) {
   switch (value.kind()) {
-    case bj::kind::null: out += "null"; break;
-    case bj::kind::bool_: out += value.get_bool() ? "true" : "false"; break;
-    case bj::kind::int64: out += std::to_string(value.get_int64()); break;
-    case bj::kind::uint64: out += std::to_string(value.get_uint64()); break;
-    case bj::kind::double_: out += float_repr(value.get_double()); break;
-    default: append_string(out, std::string_view(value.get_string()), escape_non_ascii); break;
+    case bj::kind::null:
+      out += "null";
+      break;
+    case bj::kind::bool_:
+      out += value.get_bool() ? "true" : "false";
+      break;
+    case bj::kind::int64:
+      out += std::to_string(value.get_int64());
+      break;
+    case bj::kind::uint64:
+      out += std::to_string(value.get_uint64());
+      break;
+    case bj::kind::double_:
+      out += float_repr(value.get_double());
+      break;
+    default:
+      append_string(out, std::string_view(value.get_string()), escape_non_ascii);
+      break;
   }
 }
 
@@ -147,7 +174,8 @@ std::string float_repr(double value) {
   if (std::isinf(value)) return value > 0 ? "Infinity" : "-Infinity";
   // Python: the shortest digits that read back the same; an exponent outside -4 <= e < 16, at least two digits long.
   std::array<char, 40> buffer{};
-  const auto scientific = std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
+  const auto scientific =
+      std::to_chars(buffer.data(), buffer.data() + buffer.size(), value, std::chars_format::scientific);
   const std::string_view text(buffer.data(), static_cast<std::size_t>(scientific.ptr - buffer.data()));
   const int exponent = std::stoi(std::string(text.substr(text.find('e') + 1)));
   if (value != 0 && (exponent < -4 || exponent >= 16)) return std::string(text);

@@ -17,8 +17,8 @@ std::atomic<const LineHook*> line_hook{nullptr};
 class Where : public spdlog::custom_flag_formatter {
  public:
   void format(const spdlog::details::log_msg& message, const std::tm& /*time*/, spdlog::memory_buf_t& out) override {
-    std::string text = std::string(message.source.filename ? message.source.filename : "") + ":" +
-                       std::to_string(message.source.line);
+    std::string text =
+        std::string(message.source.filename ? message.source.filename : "") + ":" + std::to_string(message.source.line);
     text = text.size() > 15 ? text.substr(text.size() - 15) : std::string(15 - text.size(), ' ') + text;
     out.append(text.data(), text.data() + text.size());
   }
@@ -40,11 +40,16 @@ class LevelName : public spdlog::custom_flag_formatter {
 
 spdlog::level::level_enum to_spdlog(Level level) {
   switch (level) {
-    case Level::kDebug: return spdlog::level::debug;
-    case Level::kInfo: return spdlog::level::info;
-    case Level::kWarning: return spdlog::level::warn;
-    case Level::kError: return spdlog::level::err;
-    case Level::kOff: return spdlog::level::off;
+    case Level::kDebug:
+      return spdlog::level::debug;
+    case Level::kInfo:
+      return spdlog::level::info;
+    case Level::kWarning:
+      return spdlog::level::warn;
+    case Level::kError:
+      return spdlog::level::err;
+    case Level::kOff:
+      return spdlog::level::off;
   }
   return spdlog::level::info;
 }
@@ -65,7 +70,9 @@ spdlog::logger& logger() {
 
 }  // namespace
 
-void init(Level level) { logger().set_level(to_spdlog(level)); }
+void init(Level level) {
+  logger().set_level(to_spdlog(level));
+}
 
 void write(Level level, std::string_view message, const std::source_location& where) {
   if (!logger().should_log(to_spdlog(level))) return;
@@ -76,8 +83,12 @@ void write(Level level, std::string_view message, const std::source_location& wh
   if (hook) hook->after(hook->context);
 }
 
-void flush() { logger().flush(); }
+void flush() {
+  logger().flush();
+}
 
-void set_line_hook(const LineHook* hook) { line_hook.store(hook); }
+void set_line_hook(const LineHook* hook) {
+  line_hook.store(hook);
+}
 
 }  // namespace lerobot::log

@@ -29,7 +29,9 @@ constexpr std::array<TypeRow, 10> kTypes{{{DType::kBool, "BOOL", 1},
                                           {DType::kFloat32, "F32", 4},
                                           {DType::kFloat64, "F64", 8}}};
 
-const TypeRow& row(DType dtype) { return kTypes[static_cast<std::size_t>(dtype)]; }
+const TypeRow& row(DType dtype) {
+  return kTypes[static_cast<std::size_t>(dtype)];
+}
 
 /// Reads the header of one file; every complaint names the file.
 class HeaderReader {
@@ -52,7 +54,9 @@ class HeaderReader {
   }
 
  private:
-  [[noreturn]] void complain(const std::string& what) const { fail(kind_, "{}: not a whole safetensors file: {}", path_, what); }
+  [[noreturn]] void complain(const std::string& what) const {
+    fail(kind_, "{}: not a whole safetensors file: {}", path_, what);
+  }
 
   boost::json::value parse_header() {
     if (file_.size() < 8) complain(format("{} bytes, at least 8 are needed", file_.size()));
@@ -60,7 +64,8 @@ class HeaderReader {
     std::memcpy(&length, file_.data(), 8);
     if (length > kHeaderLimit) complain(format("header length {} exceeds the limit of {}", length, kHeaderLimit));
     if (length > file_.size() - 8) {
-      complain(format("the header should hold {} bytes, the file has {} after its length (truncated?)", length, file_.size() - 8));
+      complain(format("the header should hold {} bytes, the file has {} after its length (truncated?)", length,
+                      file_.size() - 8));
     }
     data_begin_ = 8 + length;
     const std::string_view text(reinterpret_cast<const char*>(file_.data()) + 8, length);
@@ -139,7 +144,8 @@ class HeaderReader {
   std::uint64_t data_begin_ = 0;
 };
 
-std::string header_json(const std::vector<const OrderedMap<TensorView>::Entry*>& order, const OrderedMap<std::string>& metadata) {
+std::string header_json(const std::vector<const OrderedMap<TensorView>::Entry*>& order,
+                        const OrderedMap<std::string>& metadata) {
   boost::json::object header;
   if (!metadata.empty()) {
     boost::json::object entries;
@@ -163,9 +169,13 @@ std::string header_json(const std::vector<const OrderedMap<TensorView>::Entry*>&
 
 }  // namespace
 
-std::size_t item_size(DType dtype) { return row(dtype).bytes; }
+std::size_t item_size(DType dtype) {
+  return row(dtype).bytes;
+}
 
-std::string_view safetensors_name(DType dtype) { return row(dtype).name; }
+std::string_view safetensors_name(DType dtype) {
+  return row(dtype).name;
+}
 
 std::int64_t TensorView::elements() const {
   std::int64_t count = 1;

@@ -14,7 +14,18 @@
 namespace lerobot {
 
 /// Element types of the safetensors format that this program reads and writes.
-enum class DType : std::uint8_t { kBool, kUInt8, kInt8, kInt16, kInt32, kInt64, kFloat16, kBFloat16, kFloat32, kFloat64 };
+enum class DType : std::uint8_t {
+  kBool,
+  kUInt8,
+  kInt8,
+  kInt16,
+  kInt32,
+  kInt64,
+  kFloat16,
+  kBFloat16,
+  kFloat32,
+  kFloat64
+};
 
 /// Bytes of one element.
 std::size_t item_size(DType dtype);
@@ -31,8 +42,8 @@ struct TensorView {
   std::int64_t elements() const;
 };
 
-/// A memory-mapped safetensors file, checked whole before anything is handed out: header length, JSON, offsets in order,
-/// inside the file and without gaps, sizes that fit the shapes. Any byte string gives tensors or an Error(kind).
+/// A memory-mapped safetensors file, checked whole before anything is handed out: header length, JSON, offsets in
+/// order, inside the file and without gaps, sizes that fit the shapes. Any byte string gives tensors or an Error(kind).
 class SafetensorsFile {
  public:
   SafetensorsFile(const std::filesystem::path& path, ErrorKind kind);

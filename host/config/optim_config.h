@@ -70,8 +70,7 @@ struct CosineDecayWithWarmupSchedulerConfig {
   double decay_lr = 0;
 };
 
-using SchedulerConfig =
-    std::variant<DiffuserSchedulerConfig, VqBetSchedulerConfig, ConstantWithWarmupSchedulerConfig,
-                 CosineAnnealingWithWarmupSchedulerConfig, CosineDecayWithWarmupSchedulerConfig>;
+using SchedulerConfig = std::variant<DiffuserSchedulerConfig, VqBetSchedulerConfig, ConstantWithWarmupSchedulerConfig,
+                                     CosineAnnealingWithWarmupSchedulerConfig, CosineDecayWithWarmupSchedulerConfig>;
 
 }  // namespace lerobot::config

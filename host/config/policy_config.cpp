@@ -18,10 +18,16 @@ std::optional<Enum> from_name(const std::array<std::string_view, n>& names, std:
 
 }  // namespace
 
-std::string_view name(FeatureType type) { return kFeatureTypes[static_cast<std::size_t>(type)]; }
-std::string_view name(NormalizationMode mode) { return kModes[static_cast<std::size_t>(mode)]; }
+std::string_view name(FeatureType type) {
+  return kFeatureTypes[static_cast<std::size_t>(type)];
+}
+std::string_view name(NormalizationMode mode) {
+  return kModes[static_cast<std::size_t>(mode)];
+}
 
-std::optional<FeatureType> feature_type_from(std::string_view name) { return from_name<FeatureType>(kFeatureTypes, name); }
+std::optional<FeatureType> feature_type_from(std::string_view name) {
+  return from_name<FeatureType>(kFeatureTypes, name);
+}
 std::optional<NormalizationMode> normalization_mode_from(std::string_view name) {
   return from_name<NormalizationMode>(kModes, name);
 }

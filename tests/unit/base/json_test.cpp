@@ -21,7 +21,8 @@ std::string refusal(std::string_view text) {
 }
 
 TEST(Json, RefusalNamesFileLineColumnAndExcerpt) {
-  EXPECT_THAT(refusal("{\n  \"a\": flase\n}"), AllOf(HasSubstr("config.json"), HasSubstr("line 2, column 8"), HasSubstr("flase")));
+  EXPECT_THAT(refusal("{\n  \"a\": flase\n}"),
+              AllOf(HasSubstr("config.json"), HasSubstr("line 2, column 8"), HasSubstr("flase")));
   EXPECT_THAT(refusal("{\"a\": 1,}"), HasSubstr("line 1, column 9"));
   EXPECT_THAT(refusal("{'a': 1}"), HasSubstr("line 1, column 2"));
   EXPECT_THAT(refusal("{\"a\": \"x"), HasSubstr("too early"));
@@ -40,8 +41,8 @@ TEST(Json, AcceptsByteOrderMarkAndWindowsLineEnds) {
 }
 
 TEST(Json, ReadsPythonsNonFiniteWordsWhereAllowed) {
-  const auto value = json::parse(R"({"a": [NaN, Infinity, -Infinity], "NaN": "Infinity \" NaN"})", "x", ErrorKind::kData,
-                                 json::NonFinite::kAccept);
+  const auto value = json::parse(R"({"a": [NaN, Infinity, -Infinity], "NaN": "Infinity \" NaN"})", "x",
+                                 ErrorKind::kData, json::NonFinite::kAccept);
   EXPECT_TRUE(std::isnan(value.at("a").at(0).as_double()));
   EXPECT_EQ(value.at("a").at(1).as_double(), INFINITY);
   EXPECT_EQ(value.at("a").at(2).as_double(), -INFINITY);
@@ -72,7 +73,11 @@ TEST(Json, WritesFloatsAsPythonDoes) {
 }
 
 TEST(Json, WritesAsPythonsDumpDoes) {
-  const boost::json::value value{{"a", {1, 2.0}}, {"b", boost::json::object{}}, {"c", nullptr}, {"d", "\u00e9\U0001F600\n"}, {"e", boost::json::array{}}};
+  const boost::json::value value{{"a", {1, 2.0}},
+                                 {"b", boost::json::object{}},
+                                 {"c", nullptr},
+                                 {"d", "\u00e9\U0001F600\n"},
+                                 {"e", boost::json::array{}}};
   EXPECT_EQ(json::write(value),
             "{\n    \"a\": [\n        1,\n        2.0\n    ],\n    \"b\": {},\n    \"c\": null,\n    \"d\": "
             "\"\\u00e9\\ud83d\\ude00\\n\",\n    \"e\": []\n}");

@@ -1,0 +1,43 @@
+#pragma once
+
+#include <chrono>
+#include <cstdint>
+#include <mutex>
+#include <string>
+
+#include "host/base/log.h"
+
+namespace lerobot::report {
+
+/// A progress bar on a terminal's stderr; nothing elsewhere (the log lines tell it then) and nothing under Slurm.
+/// Log lines are written above it.
+class ProgressBar {
+ public:
+  ProgressBar(std::string title, std::string unit, std::int64_t total);
+  ~ProgressBar();
+  ProgressBar(const ProgressBar&) = delete;
+  ProgressBar& operator=(const ProgressBar&) = delete;
+
+  /// Redraws at most ten times a second.
+  void advance();
+
+ private:
+  void draw();
+  void erase();
+
+  std::string title_;
+  std::string unit_;
+  std::int64_t total_;
+  std::int64_t done_ = 0;
+  bool enabled_;
+  std::mutex mutex_;
+  std::chrono::steady_clock::time_point begin_;
+  std::chrono::steady_clock::time_point drawn_;
+  log::LineHook hook_;
+};
+
+/// The bar as text: `Training:  30%|###       | 3/10 [00:01<00:03, 2.5step/s]`.
+std::string progress_text(const std::string& title, const std::string& unit, std::int64_t done, std::int64_t total,
+                          double seconds);
+
+}  // namespace lerobot::report
