@@ -9,21 +9,24 @@ namespace {
 
 at::Tensor to_tensor(const data::Buffer& buffer) {
   return at::from_blob(
-      buffer.data.get(), buffer.shape, [keep = buffer.data](void*) {}, at::TensorOptions().dtype(policy::scalar_type(buffer.dtype)));
+      buffer.data.get(), buffer.shape, [keep = buffer.data](void*) {},
+      at::TensorOptions().dtype(policy::scalar_type(buffer.dtype)));
 }
 
 std::string renamed(const std::string& key, const OrderedMap<std::string>& rename_map) {
   constexpr std::string_view kPad = "_is_pad";
   if (const std::string* to = rename_map.find(key)) return *to;
   if (key.ends_with(kPad)) {
-    if (const std::string* to = rename_map.find(key.substr(0, key.size() - kPad.size()))) return *to + std::string(kPad);
+    if (const std::string* to = rename_map.find(key.substr(0, key.size() - kPad.size())))
+      return *to + std::string(kPad);
   }
   return key;
 }
 
 }  // namespace
 
-policy::Batch to_tensors(const data::Batch& batch, const at::Device& device, const OrderedMap<std::string>& rename_map) {
+policy::Batch to_tensors(const data::Batch& batch, const at::Device& device,
+                         const OrderedMap<std::string>& rename_map) {
   policy::Batch tensors;
   for (const auto& [key, buffer] : batch.tensors) {
     at::Tensor tensor = to_tensor(buffer).to(device, /*non_blocking=*/!device.is_cpu());

@@ -25,6 +25,8 @@ InterruptGuard::~InterruptGuard() {
   std::signal(SIGTERM, SIG_DFL);
 }
 
-int InterruptGuard::signal() { return received; }
+int InterruptGuard::signal() {
+  return received;
+}
 
 }  // namespace lerobot::train

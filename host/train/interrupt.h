@@ -2,8 +2,8 @@
 
 namespace lerobot::train {
 
-/// While it lives, SIGINT and SIGTERM ask the run to stop after the current update instead of killing it. A second signal
-/// has its ordinary effect. One at a time.
+/// While it lives, SIGINT and SIGTERM ask the run to stop after the current update instead of killing it. A second
+/// signal has its ordinary effect. One at a time.
 class InterruptGuard {
  public:
   InterruptGuard();

@@ -13,7 +13,9 @@
 namespace lerobot::train {
 namespace {
 
-bool due(std::int64_t frequency, std::int64_t step) { return frequency > 0 && step % frequency == 0; }
+bool due(std::int64_t frequency, std::int64_t step) {
+  return frequency > 0 && step % frequency == 0;
+}
 
 class Loop {
  public:
@@ -83,18 +85,21 @@ class Loop {
     const double step_s = metrics.average("step_s");
     // The first window holds the start of the workers.
     if (windows_++ == 0 || warned_ || metrics.average("dataloading_s") <= 0.5 * step_s) return;
-    log::warn("more than half of each step waits for data ({:.3f} of {:.3f} s): more --num_workers or a larger "
-              "--frame_cache_mb may help", metrics.average("dataloading_s"), step_s);
+    log::warn(
+        "more than half of each step waits for data ({:.3f} of {:.3f} s): more --num_workers or a larger "
+        "--frame_cache_mb may help",
+        metrics.average("dataloading_s"), step_s);
     warned_ = true;
   }
 
   /// Stops a run that trains on nothing; called where the loss was read anyway.
   void require_finite_loss(double loss) const {
     if (std::isfinite(loss)) return;
-    fail(ErrorKind::kNumerics,
-         "the loss is {} in the window that ends at step {}: training stopped, the last checkpoint is kept (step {}). A "
-         "smaller learning rate or a look at the dataset's values (NaN, infinity) may help.",
-         loss, step_, saved_step_);
+    fail(
+        ErrorKind::kNumerics,
+        "the loss is {} in the window that ends at step {}: training stopped, the last checkpoint is kept (step {}). A "
+        "smaller learning rate or a look at the dataset's values (NaN, infinity) may help.",
+        loss, step_, saved_step_);
   }
 
   void save() {
