@@ -172,13 +172,14 @@ typedef struct lra_host_info {
   uint32_t struct_size;
   uint32_t abi_major_min; /* the majors the host supports, both ends included */
   uint32_t abi_major_max;
-  uint32_t abi_minor;        /* of abi_major_max */
-  uint32_t sanitizers;       /* LRA_SANITIZER_ bits of the host */
-  uint32_t reserved;         /* 0 */
-  const char* torch_version; /* of the libtorch in this process: "2.11.0"; empty: none. The plugin refuses another */
-  uint64_t
-      torch_version_size; /* major.minor than it was built with; the patch and a tag such as "+cu130" are ignored */
-  const char* cxx_abi;    /* the trainer's C++ ABI tag: see LRA_CXX_ABI; empty: no C++ is shared */
+  uint32_t abi_minor;  /* of abi_major_max */
+  uint32_t sanitizers; /* LRA_SANITIZER_ bits of the host */
+  uint32_t reserved;   /* 0 */
+  /* The libtorch in this process, e.g. "2.11.0+cu130"; empty: none is loaded. The plugin refuses another major.minor
+   * than it was built with; the patch number and the tag after it do not count. */
+  const char* torch_version;
+  uint64_t torch_version_size;
+  const char* cxx_abi; /* the trainer's C++ ABI tag: see LRA_CXX_ABI; empty: no C++ is shared */
   uint64_t cxx_abi_size;
   const char* host_version; /* for logs only */
   uint64_t host_version_size;
