@@ -38,6 +38,9 @@
 #define LEROBOT_ACCEL_H
 
 #include <stdint.h>
+#ifdef __cplusplus
+#include <cstdint> /* names the standard library, for LRA_CXX_ABI */
+#endif
 
 #ifdef __cplusplus
 extern "C" {
@@ -185,8 +188,7 @@ typedef struct lra_host_info {
   uint64_t host_version_size;
 } lra_host_info;
 
-/* The tag of this translation unit: compiler ABI family and the standard library's string layout. Defined for C++ after
- * a standard library header was included; a plugin written in C gives an empty tag. */
+/* This translation unit's C++ ABI: the compiler's family and the standard library's string layout. Empty in C. */
 #if defined(__cplusplus) && defined(_GLIBCXX_USE_CXX11_ABI)
 #if _GLIBCXX_USE_CXX11_ABI
 #define LRA_CXX_ABI "itanium-libstdc++-cxx11"

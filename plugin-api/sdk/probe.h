@@ -1,0 +1,29 @@
+// A plugin's thin library in C++: say what was found, the rest is done here.
+#pragma once
+
+#include <lerobot_accel.h>
+
+#include <string>
+#include <vector>
+
+namespace lerobot::sdk {
+
+struct ProbeRequest {
+  std::string package_directory;
+  std::vector<std::string> device_archs;  ///< that the package has code for; empty: no restriction
+};
+
+/// Usable when `reason_code` is LRA_REASON_NONE.
+struct ProbeReport {
+  std::uint32_t reason_code = LRA_REASON_NONE;
+  std::string reason;
+  std::string hint;
+  std::string driver_version;
+  std::vector<lra_device_info> devices;
+};
+
+/// The whole of lra_probe: checks the arguments, calls `look` and copies its report into the caller's buffers.
+lra_status answer_probe(const lra_probe_args* args, lra_probe_result* result, lra_error* error,
+                        ProbeReport (*look)(const ProbeRequest&)) noexcept;
+
+}  // namespace lerobot::sdk
