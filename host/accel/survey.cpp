@@ -1,0 +1,154 @@
+#include <algorithm>
+
+#include "host/accel/choice.h"
+#include "host/base/error.h"
+#include "host/base/text.h"
+
+namespace lerobot::accel {
+namespace {
+
+/// Place in the order of `auto`.
+int rank(const Candidate& candidate) {
+  constexpr std::string_view kFirst[] = {"cuda", "rocm", "mps", "xpu"};
+  const auto found = std::ranges::find(kFirst, std::string_view(candidate.package.id));
+  if (found != std::end(kFirst)) return static_cast<int>(found - std::begin(kFirst));
+  return candidate.package.id == "cpu" ? 5 : 4;
+}
+
+bool before(const Candidate& a, const Candidate& b) {
+  const auto priority = [](const Candidate& c) { return c.package.manifest ? c.package.manifest->priority : 0; };
+  if (rank(a) != rank(b)) return rank(a) < rank(b);
+  if (rank(a) == 4 && priority(a) != priority(b)) return priority(a) > priority(b);
+  return a.package.id < b.package.id;
+}
+
+void set(Candidate& candidate, State state, std::string reason, std::string cure = "") {
+  candidate.state = state;
+  candidate.reason = std::move(reason);
+  candidate.cure = std::move(cure);
+}
+
+/// Everything before the probe; true when the probe is to run.
+bool check(Candidate& candidate, const std::vector<Package>& packages, const SurveyOptions& options) {
+  const Package& package = candidate.package;
+  if (package.shadowed_by) {
+    set(candidate, State::kShadowed, "shadowed by " + package.shadowed_by->string());
+    return false;
+  }
+  if (const std::string why = filtered_out(package.id, options.search.variables); !why.empty()) {
+    set(candidate, State::kLeftOut, why);
+    return false;
+  }
+  if (!package.manifest) {
+    set(candidate, State::kUnfit, package.problem);
+    return false;
+  }
+  if (options.plugin && package.id != *options.plugin) {
+    set(candidate, State::kNotAsked, "--plugin names another");
+    return false;
+  }
+  if (options.device_type && !candidate.serves(*options.device_type)) {
+    set(candidate, State::kNotAsked, "serves " + join(package.manifest->device_types, ", "));
+    return false;
+  }
+  if (const auto excluded = options.excluded.find(package.id); excluded != options.excluded.end()) {
+    set(candidate, State::kExcluded, excluded->second);
+    return false;
+  }
+  try {
+    candidate.checked =
+        check_statically(package, packages, options.torch, options.search.libraries, options.hash_everything);
+    return true;
+  } catch (const Error& error) {
+    set(candidate, State::kUnfit, error.what());
+    return false;
+  }
+}
+
+ProbeRequest request_for(const Candidate& candidate) {
+  ProbeRequest request;
+  request.library = candidate.checked.probe;
+  request.package_directory = std::filesystem::canonical(candidate.package.directory);
+  request.device_archs = join(candidate.package.manifest->device_archs, ";");
+  if (!candidate.checked.thin) request.preload = candidate.checked.torch.preload;
+  return request;
+}
+
+/// The same card under two plugins counts once: for the first of them.
+void count_cards_once(std::vector<Candidate*>& probed) {
+  std::map<std::string, std::string> seen;
+  for (Candidate* candidate : probed) {
+    for (ProbedDevice& device : candidate->probe.devices) {
+      const std::string& card = device.pci_address.empty() ? device.uuid : device.pci_address;
+      if (card.empty()) continue;
+      const auto [first, is_new] = seen.emplace(card, candidate->package.id);
+      if (!is_new && first->second != candidate->package.id) device.counted_by = first->second;
+    }
+  }
+}
+
+void probe_all(std::vector<Candidate*>& candidates, const SurveyOptions& options) {
+  std::vector<ProbeRequest> requests;
+  for (const Candidate* candidate : candidates) requests.push_back(request_for(*candidate));
+  std::vector<ProbeResult> results = run_probes(requests, options.probe_limit, probe_helper());
+  for (std::size_t i = 0; i < candidates.size(); ++i) {
+    Candidate& candidate = *candidates[i];
+    candidate.probe = std::move(results[i]);
+    if (candidate.probe.usable) {
+      candidate.state = State::kUsable;
+    } else {
+      set(candidate, State::kUnavailable, candidate.probe.reason, candidate.probe.cure);
+    }
+  }
+  count_cards_once(candidates);
+}
+
+}  // namespace
+
+std::string_view state_name(State state) {
+  switch (state) {
+    case State::kUsable:
+      return "usable";
+    case State::kUnavailable:
+      return "unavailable";
+    case State::kUnfit:
+      return "unfit";
+    case State::kLeftOut:
+      return "left out";
+    case State::kExcluded:
+      return "failed";
+    case State::kShadowed:
+      return "shadowed";
+    case State::kNotAsked:
+      return "not asked";
+  }
+  return "";
+}
+
+bool Candidate::serves(const std::string& device_type) const {
+  const auto& manifest = package.manifest;
+  return manifest && std::ranges::find(manifest->device_types, device_type) != manifest->device_types.end();
+}
+
+Survey survey(const SurveyOptions& options) {
+  Survey found;
+  found.variables = options.search.variables;
+  found.hardware = scan_hardware(hardware_sysroot(found.variables));
+  const std::vector<Package> packages = find_packages(options.search);
+  for (const Package& package : packages) {
+    if (package.manifest && package.manifest->kind == Manifest::Kind::kTorch) {
+      found.torch_packages.push_back(package);
+    } else {
+      found.candidates.emplace_back().package = package;
+    }
+  }
+  std::ranges::stable_sort(found.candidates, before);
+  std::vector<Candidate*> to_probe;
+  for (Candidate& candidate : found.candidates) {
+    if (check(candidate, packages, options)) to_probe.push_back(&candidate);
+  }
+  probe_all(to_probe, options);
+  return found;
+}
+
+}  // namespace lerobot::accel
