@@ -107,6 +107,7 @@ TorchRuntime resolve_torch(const Package& plugin, const std::vector<Package>& pa
 fs::path trainer_library(const fs::path& libraries, const std::string& torch_version) {
   const fs::path root = libraries / "lerobot/trainer";
   const std::string wanted = major_minor(torch_version);
+  if (wanted.empty()) fail(ErrorKind::kDevice, "the chosen plugin uses no torch, the trainer does. Choose another one");
   const fs::path library = root / wanted / "liblerobot_trainer.so";
   std::error_code ec;
   if (fs::exists(library, ec)) return library;
