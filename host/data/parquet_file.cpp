@@ -1,0 +1,107 @@
+#include "host/data/parquet_file.h"
+
+#include <arrow/api.h>
+#include <arrow/io/file.h>
+#include <parquet/arrow/reader.h>
+#include <parquet/exception.h>
+#include <parquet/file_reader.h>
+
+#include <algorithm>
+
+#include "host/base/error.h"
+#include "host/base/text.h"
+#include "host/data/arrow_error.h"
+
+namespace lerobot::data {
+namespace {
+
+/// Bounds the memory of a pass over a file: rows of the asked columns, whatever the size of the row groups.
+constexpr std::int64_t kBatchRows = 8192;
+
+std::unique_ptr<parquet::arrow::FileReader> open(const std::filesystem::path& path, std::string_view file) {
+  return guard_parquet(file, [&] {
+    auto source = unwrap(arrow::io::ReadableFile::Open(path.string()), file);
+    parquet::ReaderProperties properties = parquet::default_reader_properties();
+    properties.enable_buffered_stream();
+    auto reader = parquet::ParquetFileReader::Open(std::move(source), properties);
+    parquet::ArrowReaderProperties arrow_properties(/*use_threads=*/false);
+    arrow_properties.set_batch_size(kBatchRows);
+    arrow_properties.set_pre_buffer(false);
+    return unwrap(parquet::arrow::FileReader::Make(arrow::default_memory_pool(), std::move(reader), arrow_properties),
+                  file);
+  });
+}
+
+std::vector<std::string> top_level_columns(const parquet::SchemaDescriptor& schema) {
+  std::vector<std::string> names;
+  const parquet::schema::GroupNode* root = schema.group_node();
+  for (int i = 0; i < root->field_count(); ++i) names.push_back(root->field(i)->name());
+  return names;
+}
+
+}  // namespace
+
+struct ParquetFile::Impl {
+  std::string relative_path;
+  std::unique_ptr<parquet::arrow::FileReader> reader;
+  std::vector<std::string> columns;
+
+  const parquet::FileMetaData& metadata() const { return *reader->parquet_reader()->metadata(); }
+};
+
+ParquetFile::ParquetFile(const std::filesystem::path& root, std::string relative_path)
+    : impl_(std::make_unique<Impl>()) {
+  impl_->relative_path = std::move(relative_path);
+  impl_->reader = open(root / impl_->relative_path, impl_->relative_path);
+  impl_->columns = top_level_columns(*impl_->metadata().schema());
+}
+
+ParquetFile::~ParquetFile() = default;
+
+std::int64_t ParquetFile::rows() const {
+  return impl_->metadata().num_rows();
+}
+
+const std::vector<std::string>& ParquetFile::columns() const {
+  return impl_->columns;
+}
+
+bool ParquetFile::has_column(std::string_view name) const {
+  return std::find(impl_->columns.begin(), impl_->columns.end(), name) != impl_->columns.end();
+}
+
+bool ParquetFile::is_string_column(std::string_view name) const {
+  const parquet::schema::GroupNode* root = impl_->metadata().schema()->group_node();
+  const int index = root->FieldIndex(std::string(name));
+  return index >= 0 && root->field(index)->logical_type()->is_string();
+}
+
+void ParquetFile::require_columns(const std::vector<std::string>& names, std::string_view source) const {
+  std::vector<std::string> missing;
+  for (const std::string& name : names) {
+    if (!has_column(name)) missing.push_back(name);
+  }
+  if (missing.empty()) return;
+  fail(ErrorKind::kData, "{}: column {} is missing, and {} needs it. The columns are {}.", impl_->relative_path,
+       join(missing, ", "), source, join(impl_->columns, ", "));
+}
+
+void ParquetFile::for_each_batch(const std::vector<std::string>& columns,
+                                 const std::function<void(const ParquetBatch&)>& visit) const {
+  guard_parquet(impl_->relative_path, [&] {
+    const parquet::FileMetaData& metadata = impl_->metadata();
+    std::vector<int> leaves;
+    for (int i = 0; i < metadata.schema()->num_columns(); ++i) {
+      const std::string& name = metadata.schema()->GetColumnRoot(i)->name();
+      if (std::find(columns.begin(), columns.end(), name) != columns.end()) leaves.push_back(i);
+    }
+    std::vector<int> groups(static_cast<std::size_t>(metadata.num_row_groups()));
+    for (std::size_t i = 0; i < groups.size(); ++i) groups[i] = static_cast<int>(i);
+    auto batches = unwrap(impl_->reader->GetRecordBatchReader(groups, leaves), impl_->relative_path);
+    while (auto batch = unwrap(batches->Next(), impl_->relative_path)) {
+      visit(ParquetBatch(batch.get(), impl_->relative_path));
+    }
+  });
+}
+
+}  // namespace lerobot::data
