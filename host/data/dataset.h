@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "host/base/ordered_map.h"
+#include "host/data/buffer.h"
+#include "host/data/metadata.h"
+
+namespace lerobot::data {
+
+struct DatasetOptions {
+  std::filesystem::path root;
+  /// Episode numbers to use, or to leave out; nothing or an empty list is all, or none.
+  std::optional<std::vector<std::int64_t>> episodes, exclude_episodes;
+  /// Seconds relative to the frame, per feature: the item then has a window of these frames.
+  OrderedMap<std::vector<double>> delta_timestamps;
+  double tolerance_s = 1e-4;  ///< seconds that a timestamp may be off
+  std::size_t frame_cache_bytes = std::size_t{1}
+                                  << 30;  ///< decoded frames and parquet pages of images, all threads together
+};
+
+/// One frame as Python's LeRobotDataset gives it (return_uint8=True): first the video keys, then the other features in
+/// their order, then `<key>_is_pad` (bool, one per window entry) of the windowed features.
+/// Types and shapes without a window: video uint8 (C, H, W); image float32 (C, H, W) in [0, 1], 16-bit grey unscaled;
+/// floats float32, integers int64, bool; one number is (). A window adds a first axis.
+struct Item {
+  OrderedMap<Buffer> tensors;
+  OrderedMap<std::string> strings;  ///< features of dtype string, and last "task"
+};
+
+/// A LeRobotDataset v3.0 on the local disk. Opening it checks every file that is needed, decodes one frame of each
+/// camera and reads the low-dimensional columns; frames are read on demand. Memory: the columns (see FrameTable),
+/// frame_cache_bytes, and one open decoder per thread and up to 32 idle ones.
+class Dataset {
+ public:
+  /// Throws Error(kData): one line that names each offending file and the cure.
+  explicit Dataset(DatasetOptions options);
+  ~Dataset();
+  Dataset(const Dataset&) = delete;
+  Dataset& operator=(const Dataset&) = delete;
+
+  const DatasetMetadata& metadata() const;
+  /// The chosen episodes, in the metadata's order, with their first_row set.
+  const std::vector<Episode>& episodes() const;
+  std::int64_t num_frames() const;
+  std::int64_t num_episodes() const;
+  /// The item of a row in 0 .. num_frames() - 1. Thread-safe. Throws Error(kData) naming the file.
+  Item item(std::int64_t row) const;
+  /// "row 17 (episode 3, frame 5)", for messages.
+  std::string row_name(std::int64_t row) const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lerobot::data

@@ -1,0 +1,260 @@
+#include "host/data/loader.h"
+
+#include <algorithm>
+#include <chrono>
+#include <condition_variable>
+#include <cstring>
+#include <deque>
+#include <exception>
+#include <mutex>
+#include <new>
+#include <thread>
+
+#include "host/base/error.h"
+#include "host/base/log.h"
+#include "host/data/sampler.h"
+
+namespace lerobot::data {
+namespace {
+
+/// A batch on its way. Workers take its slots one by one, so that a batch comes as soon as all can make it.
+struct Pending {
+  std::int64_t epoch = 0, batch_in_epoch = 0;
+  std::vector<std::int64_t> rows;
+  std::vector<Item> items;
+  std::size_t taken = 0, done = 0;  ///< slots
+  bool complete = false;
+  std::size_t failed_slot = 0;
+  std::exception_ptr error;  ///< of the first slot that failed, in the batch's order
+  Batch batch;
+};
+
+void check_options(const LoaderOptions& options) {
+  const auto check = [](std::string_view name, std::int64_t value, std::int64_t least) {
+    if (value < least) fail(ErrorKind::kConfig, "{} is {}, needed at least {}.", name, value, least);
+  };
+  check("batch_size", options.batch_size, 1);
+  check("num_workers", options.num_workers, 0);
+  check("prefetch_factor", options.prefetch_factor, 1);
+  check("start_batch", options.start_batch, 0);
+}
+
+/// The item; whatever goes wrong becomes an Error that names the sample.
+Item load_sample(const Dataset& dataset, std::int64_t row) {
+  try {
+    return dataset.item(row);
+  } catch (const Error& error) {
+    throw Error(error.kind(), format("sample {}: {}", dataset.row_name(row), error.what()));
+  } catch (const std::bad_alloc&) {
+    fail(ErrorKind::kMemory, "sample {}: the memory does not suffice. Lower --num_workers or the cache's size.",
+         dataset.row_name(row));
+  } catch (const std::exception& error) {
+    fail(ErrorKind::kInternal, "sample {}: {}", dataset.row_name(row), error.what());
+  }
+}
+
+Buffer stack(const std::vector<Item>& items, std::size_t tensor) {
+  const auto& [key, first] = items.front().tensors.begin()[static_cast<std::ptrdiff_t>(tensor)];
+  std::vector<std::int64_t> shape = first.shape;
+  shape.insert(shape.begin(), static_cast<std::int64_t>(items.size()));
+  Buffer result = make_buffer(first.dtype, std::move(shape));
+  std::byte* out = result.data.get();
+  for (const Item& item : items) {
+    const Buffer& part = item.tensors.begin()[static_cast<std::ptrdiff_t>(tensor)].second;
+    if (part.shape != first.shape || part.dtype != first.dtype) {
+      fail(ErrorKind::kData, "{} has shape {} in one sample and {} in another of the same batch.", key,
+           shape_text(first.shape), shape_text(part.shape));
+    }
+    std::memcpy(out, part.data.get(), part.bytes());
+    out += part.bytes();
+  }
+  return result;
+}
+
+}  // namespace
+
+Batch collate(const std::vector<Item>& items) {
+  Batch batch;
+  for (std::size_t i = 0; i < items.front().tensors.size(); ++i) {
+    batch.tensors.append(items.front().tensors.begin()[static_cast<std::ptrdiff_t>(i)].first, stack(items, i));
+  }
+  for (const Item& item : items) batch.tasks.push_back(*item.strings.find("task"));
+  return batch;
+}
+
+class DataLoader::Impl {
+ public:
+  Impl(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
+      : dataset_(std::move(dataset)),
+        options_((check_options(options), std::move(options))),
+        sampler_(dataset_->episodes(), options_.seed, 0, options_.drop_n_last_frames),
+        next_number_(options_.start_batch) {
+    for (std::int64_t i = 0; i < options_.num_workers; ++i) {
+      workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
+    }
+  }
+
+  std::int64_t batches_per_epoch() const { return (sampler_.size() + options_.batch_size - 1) / options_.batch_size; }
+  std::int64_t num_samples() const { return sampler_.size(); }
+
+  Batch next() {
+    if (failure_) std::rethrow_exception(failure_);
+    std::unique_ptr<Pending> pending = options_.num_workers == 0 ? make_here() : wait_for_front();
+    if (pending->error) {
+      failure_ = pending->error;
+      std::rethrow_exception(failure_);
+    }
+    return std::move(pending->batch);
+  }
+
+ private:
+  /// The next batch of the order, with nothing loaded. Under the lock.
+  std::unique_ptr<Pending> plan() {
+    auto pending = std::make_unique<Pending>();
+    pending->epoch = next_number_ / batches_per_epoch();
+    pending->batch_in_epoch = next_number_ % batches_per_epoch();
+    ++next_number_;
+    if (order_epoch_ != pending->epoch) {
+      order_ = sampler_.epoch_order(pending->epoch);
+      order_epoch_ = pending->epoch;
+    }
+    const std::int64_t begin = pending->batch_in_epoch * options_.batch_size;
+    const std::int64_t end = std::min(begin + options_.batch_size, sampler_.size());
+    pending->rows.assign(order_.begin() + begin, order_.begin() + end);
+    pending->items.resize(pending->rows.size());
+    return pending;
+  }
+
+  /// Stacks the items of a batch whose slots are all done.
+  static void finish(Pending& pending) {
+    if (!pending.error) {
+      try {
+        pending.batch = collate(pending.items);
+      } catch (...) {
+        pending.error = std::current_exception();
+      }
+    }
+    pending.items.clear();
+    pending.batch.rows = pending.rows;
+    pending.batch.epoch = pending.epoch;
+    pending.batch.batch_in_epoch = pending.batch_in_epoch;
+    pending.batch.starts_epoch = pending.batch_in_epoch == 0;
+  }
+
+  std::unique_ptr<Pending> make_here() {
+    std::unique_ptr<Pending> pending = plan();
+    try {
+      for (std::size_t i = 0; i < pending->rows.size(); ++i) {
+        pending->items[i] = load_sample(*dataset_, pending->rows[i]);
+      }
+    } catch (...) {
+      pending->error = std::current_exception();
+    }
+    finish(*pending);
+    return pending;
+  }
+
+  std::unique_ptr<Pending> wait_for_front() {
+    std::unique_lock lock(mutex_);
+    const auto ready = [this] { return worker_failure_ || (!window_.empty() && window_.front()->complete); };
+    const std::chrono::duration<double> patience(options_.stall_warning_s);
+    while (!batch_ready_.wait_for(lock, patience, ready)) warn_about_stall();
+    if (worker_failure_) std::rethrow_exception(failure_ = worker_failure_);
+    std::unique_ptr<Pending> pending = std::move(window_.front());
+    window_.pop_front();
+    work_there_.notify_all();
+    return pending;
+  }
+
+  /// Under the lock.
+  void warn_about_stall() const {
+    if (window_.empty()) return;
+    const Pending& front = *window_.front();
+    log::warn("waiting for {} s for batch {} of epoch {}: {} of {} samples are loaded; the workers are at {} or after",
+              options_.stall_warning_s, front.batch_in_epoch, front.epoch, front.done, front.rows.size(),
+              dataset_->row_name(front.rows[std::min(front.done, front.rows.size() - 1)]));
+  }
+
+  /// A batch with a slot to take, or null. Under the lock.
+  Pending* find_work() {
+    for (const auto& pending : window_) {
+      if (pending->taken < pending->rows.size()) return pending.get();
+    }
+    const auto limit = static_cast<std::size_t>(options_.num_workers * options_.prefetch_factor);
+    if (window_.size() >= limit) return nullptr;
+    window_.push_back(plan());
+    return window_.back().get();
+  }
+
+  void work(const std::stop_token& stop) {
+    try {
+      if (options_.on_thread_start) options_.on_thread_start();
+      std::unique_lock lock(mutex_);
+      Pending* pending = nullptr;
+      while (work_there_.wait(lock, stop, [&] { return (pending = find_work()) != nullptr; }) &&
+             !stop.stop_requested()) {
+        load_slot(*pending, lock);
+      }
+    } catch (...) {
+      const std::lock_guard lock(mutex_);
+      worker_failure_ = std::current_exception();
+      batch_ready_.notify_all();
+    }
+  }
+
+  /// Takes the next slot of the batch and loads it, without the lock; the one who does the last slot stacks the batch.
+  void load_slot(Pending& pending, std::unique_lock<std::mutex>& lock) {
+    const std::size_t slot = pending.taken++;
+    lock.unlock();
+    Item item;
+    std::exception_ptr error;
+    try {
+      item = load_sample(*dataset_, pending.rows[slot]);
+    } catch (...) {
+      error = std::current_exception();
+    }
+    lock.lock();
+    pending.items[slot] = std::move(item);
+    if (error && (!pending.error || slot < pending.failed_slot)) {
+      pending.error = error;
+      pending.failed_slot = slot;
+    }
+    if (++pending.done < pending.rows.size()) return;
+    lock.unlock();
+    finish(pending);
+    lock.lock();
+    pending.complete = true;
+    batch_ready_.notify_all();
+  }
+
+  const std::shared_ptr<const Dataset> dataset_;
+  const LoaderOptions options_;
+  const EpisodeAwareSampler sampler_;
+  std::exception_ptr failure_;  ///< what next() throws from now on
+
+  std::mutex mutex_;  ///< guards all that follows
+  std::condition_variable_any work_there_;
+  std::condition_variable batch_ready_;
+  std::int64_t next_number_;  ///< of the next batch to plan, since step 0
+  std::int64_t order_epoch_ = -1;
+  std::vector<std::int64_t> order_;
+  std::deque<std::unique_ptr<Pending>> window_;  ///< planned batches in order
+  std::exception_ptr worker_failure_;
+  std::vector<std::jthread> workers_;  ///< last: they stop before the rest goes
+};
+
+DataLoader::DataLoader(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
+    : impl_(std::make_unique<Impl>(std::move(dataset), std::move(options))) {}
+DataLoader::~DataLoader() = default;
+
+Batch DataLoader::next() {
+  return impl_->next();
+}
+std::int64_t DataLoader::batches_per_epoch() const {
+  return impl_->batches_per_epoch();
+}
+std::int64_t DataLoader::num_samples() const {
+  return impl_->num_samples();
+}
+
+}  // namespace lerobot::data

@@ -1,0 +1,63 @@
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "host/base/ordered_map.h"
+#include "host/data/buffer.h"
+#include "host/data/dataset.h"
+
+namespace lerobot::data {
+
+struct LoaderOptions {
+  std::int64_t batch_size = 8;
+  std::int64_t num_workers = 4;      ///< threads; 0 loads in the thread that calls next()
+  std::int64_t prefetch_factor = 4;  ///< batches made ahead, per worker
+  std::int64_t seed = 0;
+  /// Batches consumed since step 0: divided by the batches of an epoch it gives epoch and position.
+  std::int64_t start_batch = 0;
+  std::int64_t drop_n_last_frames = 0;
+  double stall_warning_s = 60;            ///< next() warns, each time it has waited that long
+  std::function<void()> on_thread_start;  ///< called first in each worker
+};
+
+struct Batch {
+  OrderedMap<Buffer> tensors;  ///< the items' tensors, stacked on a new first axis
+  std::vector<std::string> tasks;
+  std::vector<std::int64_t> rows;  ///< of the dataset, one per sample
+  std::int64_t epoch = 0;
+  std::int64_t batch_in_epoch = 0;
+  /// First batch of an epoch's iterator: of a fresh run's first epoch too, not when resuming inside an epoch.
+  bool starts_epoch = false;
+};
+
+/// Stacks items. Throws Error(kData) naming the tensor when their shapes differ.
+Batch collate(const std::vector<Item>& items);
+
+/// Batches in EpisodeAwareSampler's order, for ever, epoch after epoch; the last batch of an epoch may be short. The
+/// batches are the same whatever the number of workers. At most num_workers x prefetch_factor of them wait in memory.
+class DataLoader {
+ public:
+  /// Starts the workers. Throws Error(kConfig) for sizes below their least value.
+  DataLoader(std::shared_ptr<const Dataset> dataset, LoaderOptions options);
+  /// Stops the workers after the sample that each is at.
+  ~DataLoader();
+  DataLoader(const DataLoader&) = delete;
+  DataLoader& operator=(const DataLoader&) = delete;
+
+  /// The next batch, waiting for it if need be. What a sample threw comes out here, as an Error that names the sample,
+  /// now and at every later call. For one thread.
+  Batch next();
+  std::int64_t batches_per_epoch() const;
+  /// Samples of an epoch.
+  std::int64_t num_samples() const;
+
+ private:
+  class Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+}  // namespace lerobot::data

@@ -1,0 +1,30 @@
+#pragma once
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+#include "host/data/frame_table.h"
+#include "host/data/metadata.h"
+
+namespace lerobot::data {
+
+/// The chosen episodes: numbers looked up by value. Throws Error(kData) for numbers that are not there or come twice,
+/// or when nothing is left.
+std::vector<Episode> choose_episodes(const DatasetMetadata& metadata,
+                                     const std::optional<std::vector<std::int64_t>>& episodes,
+                                     const std::optional<std::vector<std::int64_t>>& exclude);
+
+/// Each video file of these episodes: there, whole, of the declared size, and long enough for the episodes' spans. All
+/// offenders are listed in one Error(kData).
+void check_videos(const DatasetMetadata& metadata, const std::vector<Episode>& episodes);
+
+/// Each timestamp against frame_index / fps, inside its episode, in double precision, within `tolerance_s` and the step
+/// of float32 at that time. Throws Error(kData) with the count, the worst and at most 10 offenders.
+void check_timestamps(const DatasetMetadata& metadata, const std::vector<Episode>& episodes, const FrameTable& table,
+                      double tolerance_s);
+
+/// The distance from |seconds| to the next float32: what storing a time as float32 may lose.
+double float32_step(double seconds);
+
+}  // namespace lerobot::data

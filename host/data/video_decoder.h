@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+#include <string>
+
+#include "host/data/buffer.h"
+
+namespace lerobot::data {
+
+/// What a video file's header says.
+struct VideoInfo {
+  std::string codec;
+  std::int64_t width = 0, height = 0;
+  double duration = 0;  ///< seconds; found by reading all packets when the header has none
+};
+
+/// One frame and its own presentation time.
+struct VideoFrame {
+  Buffer pixels;  ///< uint8 (3, H, W), RGB
+  double seconds = 0;
+};
+
+/// One open video file. For one thread at a time. All errors are Error(kData) with the relative path.
+class VideoDecoder {
+ public:
+  VideoDecoder(const std::filesystem::path& root, std::string relative_path);
+  ~VideoDecoder();
+  VideoDecoder(const VideoDecoder&) = delete;
+  VideoDecoder& operator=(const VideoDecoder&) = delete;
+
+  const VideoInfo& info() const;
+  /// The frame whose presentation time is nearest to `seconds`. Seeks to the key frame before it and decodes from
+  /// there, or goes on from where the last call stopped when that is nearer.
+  VideoFrame nearest(double seconds);
+
+ private:
+  struct Impl;
+  std::unique_ptr<Impl> impl_;
+};
+
+/// The header alone, without a decoder: missing, truncated and unreadable files are errors.
+VideoInfo probe_video(const std::filesystem::path& root, const std::string& relative_path);
+
+}  // namespace lerobot::data

@@ -1,0 +1,41 @@
+#pragma once
+
+// Private to the sources that use FFmpeg.
+
+#include <filesystem>
+#include <string>
+
+#include "host/data/ffmpeg.h"
+#include "host/data/video_decoder.h"
+
+namespace lerobot::data {
+
+/// A container file and its one video stream.
+class VideoFile {
+ public:
+  VideoFile(const std::filesystem::path& root, std::string relative_path);
+
+  const std::string& name() const { return name_; }
+  const VideoInfo& info() const { return info_; }
+  AVStream* stream() const { return stream_; }
+  double seconds(std::int64_t timestamp) const { return static_cast<double>(timestamp) * av_q2d(stream_->time_base); }
+  /// In units of the stream, rounded to the nearest.
+  std::int64_t timestamp(double seconds) const;
+
+  /// The next packet of the stream; false at the end of the file.
+  bool read(AVPacket* packet);
+  /// To the key frame at or before `timestamp`; the start of the file if there is none. False if that fails.
+  bool seek(std::int64_t timestamp);
+
+ private:
+  [[noreturn]] void fail_file(const std::string& reason) const;
+  void check_complete(const std::filesystem::path& path) const;
+  double find_duration();
+
+  std::string name_;
+  FfmpegPtr<AVFormatContext> format_;
+  AVStream* stream_ = nullptr;
+  VideoInfo info_;
+};
+
+}  // namespace lerobot::data
