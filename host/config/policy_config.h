@@ -32,6 +32,20 @@ using NormalizationMap = OrderedMap<NormalizationMode>;
 
 inline constexpr std::string_view kImageNetWeights = "ResNet18_Weights.IMAGENET1K_V1";
 
+/// An int that LeRobot declares with a boolean default: false in a fresh file, a number once it has been set or read.
+class IntDefaultFalse {
+ public:
+  IntDefaultFalse() = default;
+  IntDefaultFalse(std::int64_t value) : value_(value), set_(true) {}
+  operator std::int64_t() const { return value_; }
+  std::int64_t get() const { return value_; }
+  bool is_set() const { return set_; }
+
+ private:
+  std::int64_t value_ = 0;
+  bool set_ = false;
+};
+
 /// What every policy has, in the order of config.json.
 struct PolicyCommon {
   std::int64_t n_obs_steps = 1;
@@ -59,8 +73,7 @@ struct ActConfig : PolicyCommon {
                                          {"ACTION", NormalizationMode::kMeanStd}};
   std::string vision_backbone = "resnet18";
   std::optional<std::string> pretrained_backbone_weights = std::string(kImageNetWeights);
-  /// Declared int by LeRobot with a boolean default: false in a fresh file, 0 after a reload.
-  std::int64_t replace_final_stride_with_dilation = 0;
+  IntDefaultFalse replace_final_stride_with_dilation;
   bool pre_norm = false;
   std::int64_t dim_model = 512;
   std::int64_t n_heads = 8;
