@@ -41,10 +41,11 @@ function(lerobot_add_program name)
   install(TARGETS ${name} RUNTIME DESTINATION bin COMPONENT host)
 endfunction()
 
-# lerobot_add_test(NAME LABEL SOURCES... [LIBS...] [TORCH] [DEPENDS targets that must be built] [RUN_SERIAL]):
+# lerobot_add_test(NAME LABEL SOURCES... [LIBS...] [TORCH] [DEPENDS targets that must be built] [RUN_SERIAL] [WHOLE]):
 # a GoogleTest binary whose cases become CTest tests. LABEL: unit, integration, parity, abi, package or gpu.
+# WHOLE: the binary is one CTest test, where starting it (loading torch, a plugin) costs more than its cases.
 function(lerobot_add_test name label)
-  cmake_parse_arguments(ARG "TORCH;RUN_SERIAL" "TIMEOUT" "SOURCES;LIBS;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "TORCH;RUN_SERIAL;WHOLE" "TIMEOUT" "SOURCES;LIBS;DEPENDS" ${ARGN})
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} lerobot_host GTest::gmock GTest::gtest_main lerobot_warnings)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
@@ -63,10 +64,15 @@ function(lerobot_add_test name label)
   if(NOT ARG_TIMEOUT)
     set(ARG_TIMEOUT 300)
   endif()
-  include(GoogleTest)
   if(ARG_RUN_SERIAL)
     set(serial RUN_SERIAL ON)
   endif()
+  if(ARG_WHOLE)
+    add_test(NAME ${name} COMMAND ${name})
+    set_tests_properties(${name} PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} ${serial})
+    return()
+  endif()
+  include(GoogleTest)
   gtest_discover_tests(${name} DISCOVERY_MODE PRE_TEST DISCOVERY_TIMEOUT 60
     PROPERTIES LABELS ${label} TIMEOUT ${ARG_TIMEOUT} ${serial})
 endfunction()
