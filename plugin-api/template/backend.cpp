@@ -1,0 +1,45 @@
+// What this hardware does in its own way; the rest of the table comes from the SDK. The example computes on the CPU.
+#include "sdk/failure.h"
+#include "sdk/torch/plugin.h"
+
+namespace {
+
+using lerobot::sdk::AutocastSupport;
+using lerobot::sdk::Backend;
+using lerobot::sdk::Failure;
+
+class ExampleBackend : public Backend {
+ public:
+  std::vector<lra_device_info> devices() override {
+    const c10::Device place(c10::kCPU);
+    lra_device_info device{};
+    device.struct_size = sizeof(device);
+    device.torch_type = static_cast<std::int32_t>(place.type());
+    device.torch_index = place.index();
+    device.capabilities = LRA_CAP_HOST_PROCESSOR | LRA_CAP_FLOAT64;
+    device.memory_total = std::uint64_t{1} << 30;
+    lerobot::sdk::copy_text(device.torch_device, place.str());
+    lerobot::sdk::copy_text(device.name, "Example device");
+    return {device};
+  }
+
+  AutocastSupport autocast_support(std::uint32_t, std::uint32_t precision) override {
+    if (precision == LRA_PRECISION_BF16) return {LRA_SUPPORT_EMULATED, "the example has no bf16 units"};
+    return {LRA_SUPPORT_NONE, "the example has no fp16"};
+  }
+
+  lra_tf32 tf32() override { return {sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_OFF, 0}; }
+
+  void set_tf32(const lra_tf32& settings) override {
+    if (settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON) {
+      throw Failure(LRA_UNSUPPORTED, "the example has no TF32", "Leave it unset.");
+    }
+  }
+};
+
+}  // namespace
+
+std::unique_ptr<Backend> lerobot::sdk::make_backend(const Log& log) {
+  log.write(LRA_LOG_DEBUG, "example plugin started");
+  return std::make_unique<ExampleBackend>();
+}

@@ -1,0 +1,25 @@
+// The thin library: is there a device? A real one opens the vendor's driver here with dlopen, and links nothing of it.
+#include "sdk/probe.h"
+
+#include "sdk/failure.h"
+
+namespace {
+
+lerobot::sdk::ProbeReport look(const lerobot::sdk::ProbeRequest&) {
+  lra_device_info device{};
+  device.struct_size = sizeof(device);
+  device.capabilities = LRA_CAP_HOST_PROCESSOR | LRA_CAP_FLOAT64;
+  device.memory_total = std::uint64_t{1} << 30;
+  lerobot::sdk::copy_text(device.name, "Example device");
+  lerobot::sdk::copy_text(device.architecture, "example");
+
+  lerobot::sdk::ProbeReport report;  // or: report.reason_code = LRA_REASON_NO_DRIVER; report.reason = "..."
+  report.devices.push_back(device);
+  return report;
+}
+
+}  // namespace
+
+LRA_EXPORT lra_status lra_probe(const lra_probe_args* args, lra_probe_result* result, lra_error* error) {
+  return lerobot::sdk::answer_probe(args, result, error, look);
+}

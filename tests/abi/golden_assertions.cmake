@@ -1,0 +1,17 @@
+# cmake -DGOLDEN=text -DOUTPUT=header -P: the golden layout as assertions that C99 and C++17 both understand.
+file(STRINGS "${GOLDEN}" lines)
+set(text "/* Generated from the golden layout. */\n#define LRA_ASSERT(name, condition) typedef char name[(condition) ? 1 : -1]\n")
+set(index 0)
+foreach(line ${lines})
+  math(EXPR index "${index} + 1")
+  if(line MATCHES "^struct ([a-z0-9_]+) ([0-9]+)$")
+    string(APPEND text "LRA_ASSERT(lra_assert_${index}, sizeof(${CMAKE_MATCH_1}) == ${CMAKE_MATCH_2});\n")
+  elseif(line MATCHES "^field ([a-z0-9_]+)\\.([a-z0-9_]+) ([0-9]+) ([0-9]+)$")
+    set(field "((${CMAKE_MATCH_1}*)0)->${CMAKE_MATCH_2}")
+    string(APPEND text "LRA_ASSERT(lra_assert_${index}, offsetof(${CMAKE_MATCH_1}, ${CMAKE_MATCH_2}) == ${CMAKE_MATCH_3} && "
+      "sizeof(${field}) == ${CMAKE_MATCH_4});\n")
+  elseif(line MATCHES "^constant (LRA_[A-Z0-9_]+) ([0-9]+)$")
+    string(APPEND text "LRA_ASSERT(lra_assert_${index}, ${CMAKE_MATCH_1} == ${CMAKE_MATCH_2});\n")
+  endif()
+endforeach()
+file(WRITE "${OUTPUT}" "${text}")
