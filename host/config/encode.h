@@ -50,10 +50,10 @@ bj::value encode(const OrderedMap<T>& values);
 template <class... T>
 bj::value encode(const std::variant<T...>& choice);
 
-template <class Owner, class Member>
-void encode_member(const Field<Owner, Member>& field, const Owner& owner, bj::object& out) {
+template <class Owner, class Member, class T>
+void encode_member(const Field<Owner, Member>& field, const T& owner, bj::object& out) {
   bj::value value = encode(owner.*field.member);
-  if (field.newer && value == encode(Owner{}.*field.member)) return;
+  if (field.newer && value == encode(T{}.*field.member)) return;
   out[field.name] = std::move(value);
 }
 template <class Owner>

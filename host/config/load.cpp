@@ -1,0 +1,174 @@
+#include "host/config/load.h"
+
+#include <ostream>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/config/command_line.h"
+#include "host/config/config_file.h"
+#include "host/config/decode.h"
+#include "host/config/help.h"
+#include "host/config/policy_file.h"
+#include "host/config/preset.h"
+#include "host/config/resolve.h"
+#include "host/config/settings.h"
+#include "host/config/train_fields.h"
+#include "host/config/validate.h"
+
+namespace lerobot::config {
+namespace {
+
+/// A type given on the command line must be that of the file: the fields of another one mean nothing to it.
+void refuse_other_type(const Settings& settings, const std::string& section) {
+  const std::string path = section + ".type";
+  const Node* typed = settings.typed.find(path);
+  const Node* stored = settings.file.find(path);
+  if (!typed || !stored || typed->is_null()) return;
+  const std::string found = parse_string(std::get_if<Plain>(&typed->value) ? std::get<Plain>(typed->value).text : "");
+  const std::string needed(std::get_if<std::string>(&stored->value) ? std::get<std::string>(stored->value) : "");
+  if (found == needed || found.empty() || needed.empty()) return;
+  settings.refuse(path, format("found {}, but {} has {}. Leave it out, or remove {} from the file.", found,
+                               settings.file_name, needed, section));
+}
+
+/// The policy of --policy.path (or of the key `path` in the file's policy), with the flags over it.
+std::optional<std::string> take_policy_path(const CommandLine& line, Settings& settings) {
+  std::optional<std::string> path = line.policy_path;
+  if (path && settings.typed.find("policy.type")) {
+    fail(ErrorKind::kUsage,
+         "--policy.type: found beside --policy.path, which has a type already. Leave one of them out.");
+  }
+  Node overrides = empty_map(Node::Origin::kTyped);
+  if (!path) {
+    const Node* in_file = settings.merged.find("policy.path");
+    if (!in_file) return std::nullopt;
+    Decoder(settings.file_name, settings.strictness).read(*in_file, "policy.path", path.emplace());
+    overrides = *settings.merged.find("policy");
+    overrides.erase("path");
+    if (!settings.typed.find("policy.type")) overrides.erase("type");
+  } else if (const Node* typed = settings.typed.find("policy"); typed && typed->map()) {
+    overrides = *typed;
+  }
+  const auto file = find_policy_file(*path);
+  settings.policy_file_name = file.string();
+  Node policy = read_policy_node(file);
+  merge(policy, overrides);
+  settings.merged.put("policy", std::move(policy));
+  return path;
+}
+
+/// A value that decides how the others are read.
+bool read_bool(const Settings& settings, const std::string& path, bool initial) {
+  const Node* node = settings.merged.find(path);
+  if (node) Decoder(settings.file_name, settings.strictness).read(*node, path, initial);
+  return initial;
+}
+
+void read_policy(const Settings& settings, const std::optional<std::string>& path, TrainConfig& config) {
+  Decoder decoder(settings.policy_file_name, Strictness::kLenient);
+  decoder.read(*settings.merged.find("policy"), "policy", config.policy);
+  decoder.warn_about_rest();
+  common(*config.policy).pretrained_path = path;
+}
+
+TrainConfig read_config_tree(const Settings& settings, const std::optional<std::string>& policy_path,
+                             bool uses_preset) {
+  Node tree = settings.merged;
+  if (uses_preset) {
+    tree.erase("optimizer");
+    tree.erase("scheduler");
+  }
+  if (policy_path) tree.erase("policy");
+  TrainConfig config;
+  Decoder decoder(settings.file_name, settings.strictness);
+  decoder.read(tree, "", config);
+  decoder.warn_about_rest();
+  if (policy_path) read_policy(settings, policy_path, config);
+  return config;
+}
+
+/// The checkpoint that a resumed run starts from.
+std::filesystem::path checkpoint_to_resume(const CommandLine& line, const std::optional<ConfigPath>& found) {
+  if (line.policy_path) {
+    fail(ErrorKind::kUsage,
+         "--policy.path: found beside --resume=true, which takes the policy of its checkpoint. Leave one out.");
+  }
+  if (!found) {
+    fail(ErrorKind::kUsage,
+         "--resume: found true without --config_path. Add --config_path=RUN, the directory of the run.");
+  }
+  if (!found->checkpoint) {
+    fail(ErrorKind::kConfig,
+         "--config_path={}: found no checkpoint there, needed one to resume: a run's directory, checkpoints/last, "
+         "checkpoints/<step>, or its pretrained_model.",
+         shell_quote(*line.config_path));
+  }
+  return *found->checkpoint;
+}
+
+Settings gather(const CommandLine& line, const std::optional<ConfigPath>& found) {
+  Settings out;
+  out.typed = line.settings;
+  if (found) {
+    out.file = read_config(found->file);
+    out.file_name = found->file.string();
+    out.strictness = strictness_of(found->file);
+  }
+  out.merged = out.file;
+  for (const char* section : {"policy", "optimizer", "scheduler"}) refuse_other_type(out, section);
+  merge(out.merged, out.typed);
+  return out;
+}
+
+TrainCommand build(const CommandLine& line) {
+  std::optional<ConfigPath> found;
+  if (line.config_path) found = find_config(*line.config_path);
+  Settings settings = gather(line, found);
+  const auto policy_path = take_policy_path(line, settings);
+  const bool resumes = read_bool(settings, "resume", false);
+  const bool uses_preset = !resumes && read_bool(settings, "use_policy_training_preset", true);
+
+  TrainCommand out;
+  out.host = line.host;
+  out.config = read_config_tree(settings, policy_path, uses_preset);
+  fill_in(settings, out.config);
+  const Node* device = settings.merged.find("policy.device");
+  out.device_typed = device && device->is_typed() && common(*out.config.policy).device.has_value();
+  if (resumes) {
+    const auto checkpoint = checkpoint_to_resume(line, found);
+    refuse_optimizer_changes(settings);
+    note_checkpoint(settings, checkpoint, out.config);
+    out.checkpoint = std::filesystem::absolute(checkpoint).lexically_normal();
+  } else {
+    choose_optimizer(settings, out.config);
+  }
+  validate(settings, out.config);
+  if (!resumes) check_output_directory(settings, *out.config.output_dir);
+  return out;
+}
+
+void check_host_options(const HostOptions& host) {
+  const auto not_negative = [](std::string_view name, std::int64_t value) {
+    if (value < 0) fail(ErrorKind::kUsage, "--{}: found {}, needed 0 or more.", name, value);
+  };
+  not_negative("frame_cache_mb", host.frame_cache_mb);
+  not_negative("num_threads", host.num_threads);
+}
+
+}  // namespace
+
+std::optional<TrainCommand> parse_train_command(const std::vector<std::string>& arguments, std::ostream& out) {
+  if (asks_for_help(arguments)) {
+    print_help(arguments, out);
+    return std::nullopt;
+  }
+  if (asks_for_version(arguments)) {
+    out << "lerobot-train " << LEROBOT_VERSION << '\n';
+    return std::nullopt;
+  }
+  const CommandLine line = read_command_line(arguments);
+  check_host_options(line.host);
+  return build(line);
+}
+
+}  // namespace lerobot::config
