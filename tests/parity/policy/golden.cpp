@@ -2,6 +2,8 @@
 
 #include <ATen/TensorOperators.h>
 
+#include <limits>
+
 #include "host/base/json.h"
 #include "host/policy/tensor_io.h"
 
@@ -65,7 +67,7 @@ double norm(const at::Tensor& tensor) {
 }
 
 double relative_difference(const at::Tensor& a, const at::Tensor& b) {
-  return norm(a.to(at::kDouble) - b.to(at::kDouble)) / norm(b);
+  return norm(a.to(at::kDouble) - b.to(at::kDouble)) / std::max(norm(b), std::numeric_limits<double>::min());
 }
 
 double largest_difference(const at::Tensor& a, const at::Tensor& b) {

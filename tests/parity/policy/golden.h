@@ -35,7 +35,7 @@ class Golden {
 /// The elements of a tensor that the golden file keeps of it: all, or flatten()[::stride][:512].
 at::Tensor kept(const at::Tensor& tensor, const boost::json::object& note);
 
-/// |a - b| / |b|, Euclidean, in double precision.
+/// |a - b| / |b|, Euclidean, in double precision; 0 for two zeros.
 double relative_difference(const at::Tensor& a, const at::Tensor& b);
 double largest_difference(const at::Tensor& a, const at::Tensor& b);
 double norm(const at::Tensor& tensor);

@@ -1,0 +1,100 @@
+#include "host/optim/adam.h"
+
+#include <ATen/ops/_foreach_add.h>
+#include <ATen/ops/_foreach_sub.h>
+#include <ATen/ops/_fused_adam.h>
+#include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/zeros.h>
+#include <ATen/ops/zeros_like.h>
+#include <torch/csrc/autograd/grad_mode.h>
+
+#include <boost/json/array.hpp>
+#include <boost/json/object.hpp>
+
+namespace lerobot::optim {
+
+Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamConfig& config)
+    : Optimizer(std::move(all_groups), config.lr, config.weight_decay),
+      settings_(groups().size(), {config.betas, config.eps}),
+      moments_(parameters().size()),
+      decoupled_weight_decay_(false) {}
+
+Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamWConfig& config)
+    : Optimizer(std::move(all_groups), config.lr, config.weight_decay),
+      settings_(groups().size(), {config.betas, config.eps}),
+      moments_(parameters().size()),
+      decoupled_weight_decay_(true) {}
+
+void Adam::step(const std::optional<at::Tensor>& found_inf) {
+  const at::NoGradGuard no_grad;
+  // Both have the same arguments.
+  const auto update = decoupled_weight_decay_ ? &at::_ops::_fused_adamw_::call : &at::_ops::_fused_adam_::call;
+  std::size_t index = 0;
+  for (std::size_t g = 0; g < groups().size(); ++g) {
+    const Group& group = groups()[g];
+    std::vector<at::Tensor> parameters, gradients, exp_avgs, exp_avg_sqs, steps;
+    for (const auto& [name, parameter] : group.parameters) {
+      Moments& moments = moments_[index++];
+      if (!parameter.grad().defined()) continue;
+      if (!moments.step.defined()) {
+        moments = {at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false)), at::zeros_like(parameter),
+                   at::zeros_like(parameter)};
+      }
+      parameters.push_back(parameter);
+      gradients.push_back(parameter.grad());
+      exp_avgs.push_back(moments.exp_avg);
+      exp_avg_sqs.push_back(moments.exp_avg_sq);
+      steps.push_back(moments.step);
+    }
+    if (parameters.empty()) continue;
+    const AdamSettings& settings = settings_[g];
+    at::_foreach_add_(steps, 1);
+    update(parameters, gradients, exp_avgs, exp_avg_sqs, /*max_exp_avg_sqs=*/{}, steps, group.lr, settings.betas[0],
+           settings.betas[1], group.weight_decay, settings.eps, /*amsgrad=*/false, /*maximize=*/false,
+           /*grad_scale=*/{}, found_inf);
+    // A skipped update does not count.
+    if (found_inf) at::_foreach_sub_(steps, std::vector<at::Tensor>(steps.size(), *found_inf));
+  }
+}
+
+OrderedMap<at::Tensor> Adam::state_tensors() const {
+  OrderedMap<at::Tensor> state;
+  for (std::size_t i = 0; i < moments_.size(); ++i) {
+    if (!moments_[i].step.defined()) continue;
+    const std::string prefix = "state/" + std::to_string(i) + "/";
+    state.append(prefix + "step", moments_[i].step);
+    state.append(prefix + "exp_avg", moments_[i].exp_avg);
+    state.append(prefix + "exp_avg_sq", moments_[i].exp_avg_sq);
+  }
+  return state;
+}
+
+boost::json::object Adam::settings_json(std::size_t g) const {
+  return {{"lr", groups()[g].lr},
+          {"betas", {settings_[g].betas[0], settings_[g].betas[1]}},
+          {"eps", settings_[g].eps},
+          {"weight_decay", groups()[g].weight_decay},
+          {"amsgrad", false},
+          {"maximize", false},
+          {"foreach", nullptr},
+          {"capturable", false},
+          {"differentiable", false},
+          {"fused", nullptr},
+          {"decoupled_weight_decay", decoupled_weight_decay_}};
+}
+
+void Adam::take_settings(std::size_t g, const boost::json::object& settings) {
+  const boost::json::array& betas = settings.at("betas").get_array();
+  settings_[g] = {{betas[0].as_double(), betas[1].as_double()}, settings.at("eps").as_double()};
+}
+
+OrderedMap<std::vector<std::int64_t>> Adam::state_shapes(const at::Tensor& parameter) const {
+  return {{"step", {}}, {"exp_avg", parameter.sizes().vec()}, {"exp_avg_sq", parameter.sizes().vec()}};
+}
+
+void Adam::take_state(std::size_t index, const OrderedMap<at::Tensor>& state) {
+  moments_[index] =
+      state.empty() ? Moments{} : Moments{*state.find("step"), *state.find("exp_avg"), *state.find("exp_avg_sq")};
+}
+
+}  // namespace lerobot::optim
