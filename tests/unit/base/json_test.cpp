@@ -3,7 +3,10 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <bit>
 #include <cmath>
+#include <cstdlib>
+#include <random>
 
 namespace lerobot {
 namespace {
@@ -33,6 +36,31 @@ TEST(Json, RefusalNamesFileLineColumnAndExcerpt) {
 
 TEST(Json, RefusesAKeyThatStandsTwice) {
   EXPECT_THAT(refusal("{\"b\": {\"a\": 1, \"a\": 2}}"), HasSubstr("\"a\" stands twice"));
+}
+
+TEST(Json, ReadsADecimalAsTheNearestDouble) {
+  // Python's shortest forms must come back as the same bits, or a resumed learning rate would differ.
+  for (const std::string text :
+       {"9.755282581475769e-05", "0.1", "1e-05", "2.2250738585072014e-308", "0.30000000000000004",
+        "1.7976931348623157e+308", "9007199254740993.0", "123456789012345678.0", "5e-324", "8.954642441024114e-05",
+        "-0.0", "4.930380657631324e-32"}) {
+    const double value = json::parse(text, "x", ErrorKind::kConfig).as_double();
+    EXPECT_EQ(std::bit_cast<std::uint64_t>(value), std::bit_cast<std::uint64_t>(std::strtod(text.c_str(), nullptr)))
+        << text;
+  }
+}
+
+TEST(Json, AnyDoubleComesBackTheSame) {
+  std::mt19937_64 random(7);
+  int different = 0;
+  for (int round = 0; round < 50'000; ++round) {
+    const auto bits = random();
+    const auto value = std::bit_cast<double>(bits);
+    if (!std::isfinite(value)) continue;
+    const double again = json::parse(json::float_repr(value), "x", ErrorKind::kConfig).as_double();
+    if (std::bit_cast<std::uint64_t>(again) != bits) ++different;
+  }
+  EXPECT_EQ(different, 0);
 }
 
 TEST(Json, AcceptsByteOrderMarkAndWindowsLineEnds) {
