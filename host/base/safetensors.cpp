@@ -22,12 +22,12 @@ constexpr std::array<TypeRow, 10> kTypes{{{DType::kBool, "BOOL", 1},
                                           {DType::kUInt8, "U8", 1},
                                           {DType::kInt8, "I8", 1},
                                           {DType::kInt16, "I16", 2},
-                                          {DType::kInt32, "I32", 4},
-                                          {DType::kInt64, "I64", 8},
                                           {DType::kFloat16, "F16", 2},
                                           {DType::kBFloat16, "BF16", 2},
+                                          {DType::kInt32, "I32", 4},
                                           {DType::kFloat32, "F32", 4},
-                                          {DType::kFloat64, "F64", 8}}};
+                                          {DType::kFloat64, "F64", 8},
+                                          {DType::kInt64, "I64", 8}}};
 
 const TypeRow& row(DType dtype) {
   return kTypes[static_cast<std::size_t>(dtype)];
@@ -98,14 +98,18 @@ class HeaderReader {
     }
     view.dtype = type->dtype;
     std::uint64_t bytes = type->bytes;
+    bool empty = false;
     for (const auto& extent : shape->get_array()) {
       const std::uint64_t size = natural(extent, name);
-      if (size != 0 && bytes > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / size) {
+      // Also beside an extent of 0 the others must stay in range: strides are their products.
+      if (size > static_cast<std::uint64_t>(std::numeric_limits<std::int64_t>::max()) / bytes) {
         complain(format("tensor {} is larger than memory can be", name));
       }
-      bytes *= size;
+      if (size == 0) empty = true;
+      bytes *= std::max<std::uint64_t>(size, 1);
       view.shape.push_back(static_cast<std::int64_t>(size));
     }
+    if (empty) bytes = 0;
     const std::uint64_t begin = natural(offsets->get_array()[0], name);
     const std::uint64_t end = natural(offsets->get_array()[1], name);
     const std::uint64_t available = file_.size() - data_begin_;
@@ -179,7 +183,7 @@ std::string_view safetensors_name(DType dtype) {
 
 std::int64_t TensorView::elements() const {
   std::int64_t count = 1;
-  for (const std::int64_t extent : shape) count *= extent;
+  for (const std::int64_t extent : shape) count *= extent;  // checked when the header was read
   return count;
 }
 
@@ -199,9 +203,7 @@ void write_safetensors(const std::filesystem::path& path, const OrderedMap<Tenso
   std::vector<const OrderedMap<TensorView>::Entry*> order;
   for (const auto& entry : tensors) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
-    const std::size_t size_a = item_size(a->second.dtype);
-    const std::size_t size_b = item_size(b->second.dtype);
-    return size_a != size_b ? size_a > size_b : a->first < b->first;
+    return a->second.dtype != b->second.dtype ? a->second.dtype > b->second.dtype : a->first < b->first;
   });
   const std::string header = header_json(order, metadata);
   const std::uint64_t length = header.size();

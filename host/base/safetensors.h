@@ -13,18 +13,19 @@
 
 namespace lerobot {
 
-/// Element types of the safetensors format that this program reads and writes.
+/// Element types of the safetensors format that this program reads and writes, in the format's own order (the writer
+/// sorts by it).
 enum class DType : std::uint8_t {
   kBool,
   kUInt8,
   kInt8,
   kInt16,
-  kInt32,
-  kInt64,
   kFloat16,
   kBFloat16,
+  kInt32,
   kFloat32,
-  kFloat64
+  kFloat64,
+  kInt64
 };
 
 /// Bytes of one element.
@@ -62,8 +63,8 @@ class SafetensorsFile {
   OrderedMap<std::string> metadata_;
 };
 
-/// Writes a safetensors file durably (fsync), tensors ordered as the reference writer does: by element size descending,
-/// then by name; the header padded with spaces to a multiple of 8. Mode 0600, as the reference writer's.
+/// Writes a safetensors file durably (fsync), tensors ordered as the reference writer does: by dtype descending, then
+/// by name; the header padded with spaces to a multiple of 8. Mode 0600, as the reference writer's.
 void write_safetensors(const std::filesystem::path& path, const OrderedMap<TensorView>& tensors,
                        const OrderedMap<std::string>& metadata = {});
 
