@@ -1,0 +1,46 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <functional>
+#include <string_view>
+
+#include "host/checkpoint/checkpoint.h"
+#include "host/checkpoint/layout.h"
+
+namespace lerobot::checkpoint {
+
+/// The places of a save at which tests interfere. Both may be empty.
+struct SaveHooks {
+  std::function<void(std::string_view point)> reached;  ///< a file's relative path, "renamed", "last"
+  Symlink symlink;                                      ///< instead of the system's
+};
+
+/// Writes checkpoints in LeRobot's layout, one process per output folder. Files go to a temporary sibling, are flushed,
+/// the directory is renamed, and only then `last` moves: from the first save on a complete checkpoint exists at every
+/// instant.
+class CheckpointWriter {
+ public:
+  /// Removes what an interrupted save left. Throws Error(kIo) when `last` is something of the user's.
+  CheckpointWriter(std::filesystem::path output_dir, std::int64_t total_steps, SaveHooks hooks = {});
+
+  /// Warns when the disk has no room for a checkpoint of this many bytes; false then.
+  bool check_room(std::uint64_t bytes) const;
+
+  /// Writes <output_dir>/checkpoints/<step> and returns it; a directory of that step is replaced. When it fails the
+  /// partial files are removed, earlier checkpoints stay, and Error(kIo) tells the bytes needed and free.
+  std::filesystem::path save(const Checkpoint& checkpoint);
+
+ private:
+  void write_files(const Checkpoint& checkpoint, const std::filesystem::path& directory) const;
+  void reached(std::string_view point) const;
+
+  std::filesystem::path output_dir_;
+  std::int64_t total_steps_;
+  SaveHooks hooks_;
+};
+
+/// About how many bytes save() will write.
+std::uint64_t size_on_disk(const Checkpoint& checkpoint);
+
+}  // namespace lerobot::checkpoint
