@@ -82,8 +82,8 @@ TEST_F(Autocast, ScopesCloseInReverseOrderOnly) {
 }
 
 TEST_F(Autocast, SeesNewWeightsAfterTheOutermostScope) {
-  at::Tensor weight = matrix();
-  weight.set_requires_grad(true);  // torch caches the casts of leaves that need gradients
+  // torch caches the casts of leaves that need gradients and are no views.
+  at::Tensor weight = matrix().clone().set_requires_grad(true);
   const at::Tensor input = matrix();
   const std::uint64_t outer = enter(precision_);
   const std::uint64_t inner = enter(precision_);
