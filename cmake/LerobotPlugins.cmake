@@ -10,17 +10,14 @@ if(NOT TARGET lerobot_warnings)
   add_library(lerobot_warnings INTERFACE)
 endif()
 
-# lerobot_add_accelerator_plugin(ID PROBE sources SOURCES sources MANIFEST manifest.json.in [LIBS libs] [VERSION v]
-#   [COMPONENT c]): one plugin package. The thin library gets the SDK alone, the full one torch and LIBS as well; each
+# lerobot_add_accelerator_plugin(ID PROBE sources SOURCES sources MANIFEST manifest.json.in [LIBS libs]
+#   [VERSION v]): one plugin package. The thin library gets the SDK alone, the full one torch and LIBS as well; each
 # exports its one entry symbol and has no RPATH. In the manifest's template, @LEROBOT_PLUGIN_VERSION@ and the like are
 # replaced, and sha256 is filled in after linking and again after installing.
 function(lerobot_add_accelerator_plugin id)
-  cmake_parse_arguments(ARG "" "MANIFEST;VERSION;COMPONENT" "PROBE;SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "PROBE;SOURCES;LIBS" ${ARGN})
   if(NOT ARG_VERSION)
     set(ARG_VERSION ${PROJECT_VERSION})
-  endif()
-  if(NOT ARG_COMPONENT)
-    set(ARG_COMPONENT plugin-${id})
   endif()
   lerobot_plugin_library(lerobot_probe_${id} lra_probe ${id} ${ARG_VERSION}
     SOURCES ${ARG_PROBE} LIBS lerobot::accel_sdk)
@@ -30,7 +27,7 @@ function(lerobot_add_accelerator_plugin id)
   set(LEROBOT_PLUGIN_VERSION ${ARG_VERSION})
   set(LEROBOT_PLUGIN_PROBE liblerobot_probe_${id}.so)
   set(LEROBOT_PLUGIN_LIBRARY liblerobot_accel_${id}.so)
-  lerobot_plugin_manifest(${id} ${ARG_MANIFEST} ${ARG_COMPONENT}
+  lerobot_plugin_manifest(${id} ${ARG_MANIFEST} plugin-${id}
     FILES ${LEROBOT_PLUGIN_PROBE} ${LEROBOT_PLUGIN_LIBRARY} DEPENDS lerobot_probe_${id} lerobot_accel_${id})
 endfunction()
 
@@ -55,9 +52,9 @@ function(lerobot_add_torch_package id)
     COMMAND ${CMAKE_COMMAND} "-DSOURCES=${sources}" -DDESTINATION=${package}/lib -P ${LEROBOT_TORCH_SCRIPT}
     COMMAND ${CMAKE_COMMAND} -E touch ${stamp}
     DEPENDS ${sources} ${LEROBOT_TORCH_SCRIPT} VERBATIM COMMENT "Staging ${id}")
-  lerobot_plugin_manifest(${id} ${ARG_MANIFEST} ${id} FILES ${files} DEPENDS ${stamp})
   install(FILES ${sources} DESTINATION ${LEROBOT_PACKAGES}/${id}/lib COMPONENT ${id}
     PERMISSIONS OWNER_READ OWNER_WRITE OWNER_EXECUTE GROUP_READ GROUP_EXECUTE WORLD_READ WORLD_EXECUTE)
+  lerobot_plugin_manifest(${id} ${ARG_MANIFEST} ${id} FILES ${files} DEPENDS ${stamp})
 endfunction()
 
 # One library of a plugin: a MODULE, which nothing can link by mistake, that exports one symbol.

@@ -1,7 +1,6 @@
 #include "sdk/failure.h"
 
 #include <algorithm>
-#include <cstring>
 #include <new>
 
 namespace lerobot::sdk {
@@ -13,7 +12,7 @@ void copy_text(char* destination, std::size_t capacity, std::string_view text) n
     // A byte 10xxxxxx continues a character, which would be cut in two here.
     while (length > 0 && (static_cast<unsigned char>(text[length]) & 0xC0U) == 0x80U) --length;
   }
-  std::memcpy(destination, text.data(), length);
+  text.copy(destination, length);
   destination[length] = '\0';
 }
 

@@ -2,10 +2,12 @@
 #include <gtest/gtest.h>
 #include <lerobot_accel.h>
 
+#include <cctype>
 #include <fstream>
-#include <regex>
 #include <set>
 #include <sstream>
+#include <string>
+#include <vector>
 
 #include "host/base/file.h"
 #include "tests/abi/layout.h"
@@ -31,13 +33,27 @@ std::string entries_text(const layout_entry* entry) {
   return text.str();
 }
 
+/// The header's lines that begin with `start`, without it.
+std::vector<std::string> lines_after(const std::string& start) {
+  std::istringstream text(header());
+  std::vector<std::string> rests;
+  for (std::string line; std::getline(text, line);) {
+    if (line.rfind(start, 0) == 0) rests.push_back(line.substr(start.size()));
+  }
+  return rests;
+}
+
 /// Every numeric macro of the header, in its order.
 std::string constants_text() {
-  const std::regex macro(R"(#define (LRA_[A-Z0-9_]+) (?:UINT64_C\()?(0x[0-9a-fA-F]+|[0-9]+)u?\)?)");
-  const std::string text = header();
   std::ostringstream constants;
-  for (std::sregex_iterator match(text.begin(), text.end(), macro), end; match != end; ++match) {
-    constants << "constant " << (*match)[1] << ' ' << std::stoull((*match)[2], nullptr, 0) << '\n';
+  for (const std::string& definition : lines_after("#define LRA_")) {
+    std::istringstream words(definition);
+    std::string name;
+    std::string value;
+    words >> name >> value;
+    if (value.rfind("UINT64_C(", 0) == 0) value.erase(0, 9);
+    if (value.empty() || std::isdigit(static_cast<unsigned char>(value[0])) == 0) continue;
+    constants << "constant LRA_" << name << ' ' << std::stoull(value, nullptr, 0) << '\n';
   }
   return constants.str();
 }
@@ -72,11 +88,9 @@ TEST(ContractLayout, HasNoPadding) {
 }
 
 TEST(ContractLayout, ListsEveryStructAndStartsEachWithItsSize) {
-  const std::regex definition(R"(typedef struct (lra_[a-z0-9_]+) \{)");
-  const std::string text = header();
   std::set<std::string> defined;
-  for (std::sregex_iterator match(text.begin(), text.end(), definition), end; match != end; ++match) {
-    defined.insert((*match)[1]);
+  for (const std::string& rest : lines_after("typedef struct lra_")) {
+    if (rest.back() == '{') defined.insert("lra_" + rest.substr(0, rest.find(' ')));
   }
   std::set<std::string> listed;
   for (const layout_entry* entry = layout_in_c99(); entry->structure != nullptr; ++entry) {
