@@ -13,7 +13,7 @@ namespace lerobot::accel {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr std::uintmax_t kQuickHashBytes = 32 << 20;
+constexpr std::uintmax_t kQuickHashBytes = 4 << 20;
 
 void check_machine(const Manifest& manifest) {
   const auto& list = manifest.architectures;

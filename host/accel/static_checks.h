@@ -20,7 +20,7 @@ struct CheckedPlugin {
 /// Everything that can be known without running code of the plugin: machine, ABI range, torch and its trainer, files
 /// present, private and of this machine's architecture, hashes, missing dependencies. Throws Error(kDevice) with reason
 /// and cure at the first that does not fit. `plugin` must have a manifest.
-/// Files above 32 MiB are hashed only when `hash_everything`: that takes seconds for a whole libtorch.
+/// Files above 4 MiB are hashed only when `hash_everything`: that takes seconds for a whole libtorch.
 CheckedPlugin check_statically(const Package& plugin, const std::vector<Package>& packages, const TorchOptions& torch,
                                const std::filesystem::path& libraries, bool hash_everything);
 

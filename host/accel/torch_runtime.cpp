@@ -117,10 +117,10 @@ fs::path trainer_library(const fs::path& libraries, const std::string& torch_ver
   }
   std::ranges::sort(present);
   fail(ErrorKind::kDevice,
-       "needs the trainer for torch {}; installed {}: {}. Build it: cmake --preset release -DLIBTORCH_ROOT=<torch {}> "
+       "needs the trainer for torch {}; installed: {}. Build it: cmake --preset release -DLIBTORCH_ROOT=<torch {}> "
        "&& "
        "cmake --build --preset release --target lerobot_trainer",
-       wanted, present.size() == 1 ? "is" : "are", present.empty() ? "none" : join(present, ", "), wanted);
+       wanted, present.empty() ? "none" : join(present, ", "), wanted);
 }
 
 }  // namespace lerobot::accel
