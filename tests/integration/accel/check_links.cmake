@@ -1,0 +1,13 @@
+# ldd of a program names what the loader would map before main.
+execute_process(COMMAND ldd ${PROGRAM} OUTPUT_VARIABLE libraries RESULT_VARIABLE result)
+if(NOT result EQUAL 0)
+  message(FATAL_ERROR "ldd ${PROGRAM} failed")
+endif()
+if(NOT libraries MATCHES "liblerobot_host")
+  message(FATAL_ERROR "${PROGRAM} does not link liblerobot_host:\n${libraries}")
+endif()
+foreach(name torch c10 gomp iomp omp arrow parquet avcodec avformat avutil swscale cudart protobuf mkl)
+  if(libraries MATCHES "lib${name}[^a-z]")
+    message(FATAL_ERROR "${PROGRAM} links lib${name}:\n${libraries}")
+  endif()
+endforeach()

@@ -1,0 +1,155 @@
+#include <gmock/gmock.h>
+
+#include <algorithm>
+#include <filesystem>
+
+#include "host/base/file.h"
+#include "tests/fakes/fake_package.h"
+#include "tests/fakes/run_program.h"
+
+namespace lerobot {
+namespace {
+
+namespace fs = std::filesystem;
+using test::make_fake;
+using test::ProgramResult;
+using testing::AllOf;
+using testing::HasSubstr;
+using testing::Not;
+using testing::StartsWith;
+
+class Start : public testing::Test {
+ protected:
+  ProgramResult start(std::vector<std::string> arguments = {}, std::map<std::string, std::string> variables = {}) {
+    arguments.insert(arguments.begin(), root_.string());
+    variables.emplace("LEROBOT_ACCEL_PLUGINS", "");
+    variables.emplace("LEROBOT_ACCEL_SYSROOT", directory_.path().string());
+    variables.emplace("FAKE_LOG", log_.string());
+    return test::run_program(LEROBOT_START_DEVICE, arguments, variables);
+  }
+
+  /// How often the fakes noted this.
+  std::size_t noted(const std::string& what) const {
+    if (!fs::exists(log_)) return 0;
+    const std::string text = "\n" + read_text(log_, ErrorKind::kIo);
+    std::size_t count = 0;
+    for (std::size_t at = 0; (at = text.find("\n" + what + " ", at)) != std::string::npos; ++at) ++count;
+    return count;
+  }
+
+  test::TemporaryDirectory directory_;
+  fs::path root_ = directory_.path() / "packages";
+  fs::path log_ = directory_.path() / "log";
+};
+
+TEST_F(Start, BringsUpThePluginAndForwardsItsLog) {
+  make_fake(root_, "fake", "usable");
+  const ProgramResult result = start();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("fake fake:0"));
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("Device: Fake 0 through plugin fake 1.0"), HasSubstr("fake: the fake says hello")));
+  EXPECT_EQ(noted("selftest"), 1u);
+}
+
+TEST_F(Start, HonoursATypedIndex) {
+  make_fake(root_, "fake", "usable");
+  EXPECT_THAT(start({"typed", "fake:1"}).out, StartsWith("fake fake:1"));
+  EXPECT_EQ(start({"typed", "fake:9"}).code, 5);
+}
+
+TEST_F(Start, TakesTheLocalRanksDevice) {
+  make_fake(root_, "fake", "usable");
+  EXPECT_THAT(start({}, {{"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "2"}}).out, StartsWith("fake fake:1"));
+  const ProgramResult crowded = start({}, {{"LOCAL_RANK", "1"}, {"LOCAL_WORLD_SIZE", "3"}});
+  EXPECT_EQ(crowded.code, 5);
+  EXPECT_THAT(crowded.err, AllOf(HasSubstr("3 processes"), HasSubstr("2 visible devices")));
+}
+
+TEST_F(Start, AfterAFailedSelftestRunsAgainWithTheNextCandidate) {
+  make_fake(root_, "first", "selftest_fails", {{"priority", 3}});
+  make_fake(root_, "second", "init_fails", {{"priority", 2}});
+  make_fake(root_, "third", "usable", {{"priority", 1}});
+  const ProgramResult result = start();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, StartsWith("third fake:0"));
+  EXPECT_THAT(result.out, AllOf(HasSubstr("rejected first: failed: selftest: this build has no code for fake_1"),
+                                HasSubstr("rejected second: failed: init: the fake driver went away")));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("Plugin first does not start"), HasSubstr("Plugin second does not start")));
+  EXPECT_EQ(noted("init"), 3u) << "each candidate is tried once";
+}
+
+TEST_F(Start, EndsWhenEveryCandidateFailed) {
+  make_fake(root_, "first", "selftest_fails");
+  make_fake(root_, "second", "init_fails");
+  const ProgramResult result = start();
+  EXPECT_EQ(result.code, 5);
+  EXPECT_THAT(result.err,
+              AllOf(HasSubstr("no usable device"), HasSubstr("no code for fake_1"), HasSubstr("went away")));
+  EXPECT_EQ(noted("init"), 2u);
+}
+
+TEST_F(Start, NeverReplacesATypedDeviceWhoseSelftestFails) {
+  make_fake(root_, "first", "selftest_fails", {{"device_types", {"cuda"}}});
+  make_fake(root_, "second", "usable");
+  const ProgramResult result = start({"typed", "cuda"});
+  EXPECT_EQ(result.code, 5);
+  EXPECT_THAT(result.err, HasSubstr("error: plugin first: selftest: this build has no code for fake_1"));
+  EXPECT_EQ(noted("init"), 1u);
+}
+
+TEST_F(Start, ReplacesAStoredDeviceWithAWarningThatNamesBoth) {
+  make_fake(root_, "old", "unavailable", {{"device_types", {"cuda"}}});
+  make_fake(root_, "good", "usable");
+  const ProgramResult result = start({"stored", "cuda:0"});
+  EXPECT_THAT(result.out, StartsWith("good fake:0"));
+  EXPECT_THAT(result.err, AllOf(HasSubstr("The stored device cuda:0 is not available, Fake 0 is used instead"),
+                                HasSubstr("driver 1.0 is too old")));
+}
+
+TEST_F(Start, OnTheCpuRunsNothingOfAnAccelerator) {
+  make_fake(root_, "cpu", "usable");
+  make_fake(root_, "cuda", "usable");
+  const ProgramResult result = start({"typed", "cpu"});
+  EXPECT_THAT(result.out, StartsWith("cpu fake:0"));
+  EXPECT_EQ(noted("probe"), 1u);
+  EXPECT_EQ(noted("init"), 1u);
+}
+
+TEST_F(Start, FallsToTheNextWhenAProbeFails) {
+  make_fake(root_, "cuda", "crash");
+  make_fake(root_, "rocm", "unavailable");
+  make_fake(root_, "cpu", "usable");
+  const ProgramResult result = start();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(StartsWith("cpu "), HasSubstr("rejected cuda: unavailable: its probe crashed"),
+                                HasSubstr("rejected rocm: unavailable: driver 1.0 is too old")));
+}
+
+TEST_F(Start, RefusesPluginsThatDoNotKeepTheContract) {
+  const std::pair<const char*, const char*> cases[] = {
+      {"wrong_major", "no common major"},
+      {"lies_about_major", "speaks plugin ABI 99, this program 1 to 1"},
+      {"short_table", "its table has no activate_device"},
+      {"no_entry", "exports no lra_get_api"},
+  };
+  for (const auto& [way, reason] : cases) {
+    const fs::path package = make_fake(root_, way, way);
+    fs::copy_file(test::fake_library("usable"), package / "libprobe.so", fs::copy_options::overwrite_existing);
+    const ProgramResult result = start({"typed", way});
+    EXPECT_EQ(result.code, 5) << way;
+    EXPECT_THAT(result.err, HasSubstr(reason)) << way;
+  }
+}
+
+TEST_F(Start, RefusesALibraryThatCallsItselfOtherwise) {
+  make_fake(root_, "build", "usable");
+  test::write_manifest(root_ / "build", test::fake_manifest("mine"));
+  root_ /= "build";
+  const ProgramResult result = start({"typed", "mine"});
+  EXPECT_EQ(result.code, 5);
+  EXPECT_THAT(result.err, HasSubstr("calls itself build, its manifest mine"));
+}
+
+}  // namespace
+}  // namespace lerobot
