@@ -25,7 +25,7 @@ accel::StartOptions start_options(const config::TrainCommand& command) {
   options.plugin_directories = command.host.plugin_directories;
   options.torch_directory = command.host.torch_directory;
   options.request.plugin = command.host.plugin;
-  if (command.config.policy) options.request.device = command.config.policy->device;
+  if (command.config.policy) options.request.device = config::common(*command.config.policy).device;
   options.request.typed = command.device_typed;
   return options;
 }
