@@ -22,6 +22,18 @@ struct Token {
   std::string value;
 };
 
+[[noreturn]] void refuse_unknown(const std::string& name) {
+  for (const Flag& flag : train_flags()) {
+    if (name.starts_with(flag.name + ".")) {
+      fail(ErrorKind::kUsage, "--{}: unknown flag: {} takes one value ({}). Write --{}=VALUE.", name, flag.name,
+           flag.type, flag.name);
+    }
+  }
+  const auto nearest = nearest_flag(name);
+  fail(ErrorKind::kUsage, "--{}: unknown flag. {}", name,
+       nearest ? format("Did you mean --{}?", *nearest) : "See --help for those there are.");
+}
+
 /// Takes one `--name=value` or `--name value` off the front. Boost's own parser refuses `--name=` and splits values
 /// that begin with dashes.
 std::vector<po::option> take_long_option(std::vector<std::string>& arguments) {
@@ -38,20 +50,12 @@ std::vector<po::option> take_long_option(std::vector<std::string>& arguments) {
     option.value.push_back(arguments.front());
     option.original_tokens.push_back(arguments.front());
     arguments.erase(arguments.begin());
+  } else {
+    if (!is_known_flag(option.string_key) && !refusal(option.string_key)) refuse_unknown(option.string_key);
+    fail(ErrorKind::kUsage, "--{}: found no value, needed one. Write --{}=VALUE.", option.string_key,
+         option.string_key);
   }
   return {option};
-}
-
-[[noreturn]] void refuse_unknown(const std::string& name) {
-  for (const Flag& flag : train_flags()) {
-    if (name.starts_with(flag.name + ".")) {
-      fail(ErrorKind::kUsage, "--{}: unknown flag: {} takes one value ({}). Write --{}=VALUE.", name, flag.name,
-           flag.type, flag.name);
-    }
-  }
-  const auto nearest = nearest_flag(name);
-  fail(ErrorKind::kUsage, "--{}: unknown flag. {}", name,
-       nearest ? format("Did you mean --{}?", *nearest) : "See --help for those there are.");
 }
 
 std::vector<Token> tokenize(const std::vector<std::string>& arguments) {
@@ -72,11 +76,6 @@ std::vector<Token> tokenize(const std::vector<std::string>& arguments) {
     if (option.string_key.empty()) {
       fail(ErrorKind::kUsage, "`{}`: found a positional argument, needed --name=value. Put lists into one word: [0,1].",
            option.value.empty() ? "" : option.value.front());
-    }
-    if (option.value.empty()) {
-      if (!is_known_flag(option.string_key) && !refusal(option.string_key)) refuse_unknown(option.string_key);
-      fail(ErrorKind::kUsage, "--{}: found no value, needed one. Write --{}=VALUE.", option.string_key,
-           option.string_key);
     }
     out.push_back({option.string_key, option.value.front()});
   }
@@ -117,6 +116,15 @@ Node section_value(const Token& token) {
          token.value);
   }
   return parse_flow(token.value, token.name);
+}
+
+/// Mappings are read at once, to be merged with those of a file; other values wait for their type.
+Node setting_value(const Token& token) {
+  if (is_section_flag(token.name)) return section_value(token);
+  const auto& flags = train_flags();
+  const bool is_mapping = std::any_of(
+      flags.begin(), flags.end(), [&](const Flag& flag) { return flag.name == token.name && flag.type == "mapping"; });
+  return is_mapping && token.value.starts_with('{') ? parse_flow(token.value, token.name) : typed_plain(token.value);
 }
 
 Node path_list(const std::string& text) {
@@ -174,7 +182,7 @@ CommandLine read_command_line(const std::vector<std::string>& arguments) {
     } else if (is_host_flag(token.name)) {
       host.put(token.name, typed_plain(token.value));
     } else {
-      out.settings.put(token.name, is_section_flag(token.name) ? section_value(token) : typed_plain(token.value));
+      out.settings.put(token.name, setting_value(token));
     }
   }
   Decoder("", Strictness::kStrict).read(host, "", out.host);

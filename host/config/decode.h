@@ -105,7 +105,11 @@ void Decoder::read(const Node& node, const std::string& path, std::optional<T>& 
     out.reset();
     return;
   }
-  read(node, path, out.emplace());
+  if constexpr (requires { read_scalar(node, *out); }) {
+    if (!read_scalar(node, out.emplace())) wrong_type(node, path, TypeText<std::optional<T>>::one());
+  } else {
+    read(node, path, out.emplace());
+  }
 }
 
 template <class T>

@@ -115,8 +115,8 @@ Settings gather(const CommandLine& line, const std::optional<ConfigPath>& found)
     out.strictness = strictness_of(found->file);
   }
   out.merged = out.file;
-  for (const char* section : {"policy", "optimizer", "scheduler"}) refuse_other_type(out, section);
   merge(out.merged, out.typed);
+  for (const char* section : {"policy", "optimizer", "scheduler"}) refuse_other_type(out, section);
   return out;
 }
 
