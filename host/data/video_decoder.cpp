@@ -22,7 +22,6 @@ struct VideoDecoder::Impl {
   FfmpegPtr<AVFrame> before{av_frame_alloc()};
   FfmpegPtr<AVFrame> after{av_frame_alloc()};
   bool has_before = false, has_after = false;
-  bool at_end = false;  ///< the file is read and the decoder told so
   PixelConverter converter;
   /// A frame this near to the time asked for is the nearest one: a quarter of the distance between frames.
   double near_enough = 0;
@@ -48,8 +47,8 @@ struct VideoDecoder::Impl {
       }
       if (code == AVERROR_EOF) return false;
       if (code == AVERROR(EAGAIN)) {
-        at_end = !file.read(packet.get());
-        code = avcodec_send_packet(decoder.get(), at_end ? nullptr : packet.get());
+        const bool has_packet = file.read(packet.get());
+        code = avcodec_send_packet(decoder.get(), has_packet ? packet.get() : nullptr);
         av_packet_unref(packet.get());
       }
       if (code < 0) {
@@ -65,26 +64,27 @@ struct VideoDecoder::Impl {
     return index < 0 ? INT64_MIN : avformat_index_get_entry(file.stream(), index)->timestamp;
   }
 
-  void seek(std::int64_t target) {
-    if (!file.seek(target)) fail(ErrorKind::kData, "{}: it cannot be searched by time.", file.name());
+  /// Decodes the first frame after a jump in the file.
+  void restart(bool jumped) {
+    if (!jumped) fail(ErrorKind::kData, "{}: it cannot be searched by time.", file.name());
     avcodec_flush_buffers(decoder.get());
-    at_end = has_before = has_after = false;
+    has_before = false;
+    has_after = decode_next();
   }
 
-  /// Places the decoder so that the next frame out is at or before `seconds`, if there is one.
+  /// Places the decoder so that the frame at hand is at or before `seconds`, if there is one.
   void approach(double seconds) {
+    constexpr int kTries = 3;
     std::int64_t target = file.timestamp(seconds);
-    for (int tries = 0; tries < 3; ++tries) {
-      seek(target);
-      has_after = decode_next();
+    for (int i = 0; i < kTries; ++i) {
+      restart(file.seek(target));
       if (has_after && time(after) <= seconds + near_enough) return;
       // Key frames are indexed by decoding time: the one found may be shown later than the time asked for.
       const std::int64_t key_frame = key_frame_before(target);
       if (key_frame == INT64_MIN) break;
       target = key_frame - 1;
     }
-    seek(INT64_MIN);
-    has_after = decode_next();
+    restart(file.rewind());
   }
 
   /// Whether going on from the frames at hand reaches `seconds` without passing over a key frame.

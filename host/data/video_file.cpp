@@ -51,8 +51,13 @@ bool VideoFile::read(AVPacket* packet) {
 }
 
 bool VideoFile::seek(std::int64_t timestamp) {
-  return av_seek_frame(format_.get(), stream_->index, timestamp, AVSEEK_FLAG_BACKWARD) >= 0 ||
-         avformat_seek_file(format_.get(), stream_->index, INT64_MIN, 0, INT64_MAX, 0) >= 0;
+  return av_seek_frame(format_.get(), stream_->index, timestamp, AVSEEK_FLAG_BACKWARD) >= 0 || rewind();
+}
+
+bool VideoFile::rewind() {
+  std::int64_t start = stream_->start_time == AV_NOPTS_VALUE ? 0 : stream_->start_time;
+  if (const AVIndexEntry* first = avformat_index_get_entry(stream_, 0)) start = std::min(start, first->timestamp);
+  return avformat_seek_file(format_.get(), stream_->index, INT64_MIN, start, start, 0) >= 0;
 }
 
 void VideoFile::fail_file(const std::string& reason) const {
@@ -83,7 +88,7 @@ double VideoFile::find_duration() {
     av_packet_unref(packet.get());
   }
   if (last <= 0) fail_file("its duration is unknown: its packets have no times");
-  if (!seek(0)) fail_file("it cannot be searched by time");
+  if (!rewind()) fail_file("it cannot be searched by time");
   return seconds(last);
 }
 

@@ -26,6 +26,7 @@ class VideoFile {
   bool read(AVPacket* packet);
   /// To the key frame at or before `timestamp`; the start of the file if there is none. False if that fails.
   bool seek(std::int64_t timestamp);
+  bool rewind();
 
  private:
   [[noreturn]] void fail_file(const std::string& reason) const;

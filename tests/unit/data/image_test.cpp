@@ -1,0 +1,141 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <cmath>
+#include <random>
+
+#include "host/data/binary_column.h"
+#include "host/data/dataset.h"
+#include "host/data/image_decoder.h"
+#include "tests/unit/data/synthetic_dataset.h"
+
+namespace lerobot::data {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::vector<std::uint8_t> noise(std::size_t bytes, unsigned seed) {
+  std::mt19937 random(seed);
+  std::vector<std::uint8_t> values(bytes);
+  for (std::uint8_t& value : values) value = static_cast<std::uint8_t>(random());
+  return values;
+}
+
+TEST(Images, OfPngKeepEveryValue) {
+  constexpr int kWidth = 7, kHeight = 5;
+  for (const auto& [format, channels] : {std::pair{"rgb24", 3}, {"rgba", 4}, {"gray", 1}}) {
+    const std::vector<std::uint8_t> pixels = noise(static_cast<std::size_t>(kWidth * kHeight * channels), 1);
+    const Buffer image = decode_image(encode_image("png", format, kWidth, kHeight, pixels), "test");
+    ASSERT_EQ(image.shape, (std::vector<std::int64_t>{channels, kHeight, kWidth})) << format;
+    ASSERT_EQ(image.dtype, DType::kUInt8);
+    for (int c = 0; c < channels; ++c) {
+      for (int i = 0; i < kWidth * kHeight; ++i) {
+        ASSERT_EQ(elements_of<std::uint8_t>(image)[c * kWidth * kHeight + i],
+                  pixels[static_cast<std::size_t>(i * channels + c)]);
+      }
+    }
+  }
+}
+
+TEST(Images, Of16BitGreyBecomeFloatsOfTheSameValue) {
+  const std::vector<std::uint8_t> pixels = {0x00, 0x01, 0xff, 0xff, 0x12, 0x34, 0x00, 0x00};
+  const Buffer image = decode_image(encode_image("png", "gray16be", 2, 2, pixels), "test");
+  ASSERT_EQ(image.shape, (std::vector<std::int64_t>{1, 2, 2}));
+  ASSERT_EQ(image.dtype, DType::kFloat32);
+  const float* values = elements_of<float>(image);
+  EXPECT_EQ(std::vector<float>(values, values + 4), (std::vector<float>{1, 65535, 0x1234, 0}));
+}
+
+TEST(Images, OfJpegComeNearTheirColour) {
+  // Full-range planes of one colour: Y 76, Cb 85, Cr 255 is red.
+  std::vector<std::uint8_t> planes(16 * 16 * 3);
+  std::fill_n(planes.begin(), 256, std::uint8_t{76});
+  std::fill_n(planes.begin() + 256, 256, std::uint8_t{85});
+  std::fill_n(planes.begin() + 512, 256, std::uint8_t{255});
+  const Buffer image = decode_image(encode_image("mjpeg", "yuvj444p", 16, 16, planes), "test");
+  ASSERT_EQ(image.shape, (std::vector<std::int64_t>{3, 16, 16}));
+  for (int i = 0; i < 256; ++i) {
+    EXPECT_NEAR(elements_of<std::uint8_t>(image)[i], 254, 3);
+    EXPECT_NEAR(elements_of<std::uint8_t>(image)[256 + i], 0, 3);
+    EXPECT_NEAR(elements_of<std::uint8_t>(image)[512 + i], 0, 3);
+  }
+}
+
+TEST(Images, ThatAreDamagedOrNotImagesAreRefusedByName) {
+  std::vector<std::byte> png = encode_image("png", "rgb24", 32, 32, noise(32 * 32 * 3, 2));
+  png.resize(png.size() / 2);
+  EXPECT_THAT(data_error_of([&] { decode_image(png, "the file"); }), HasSubstr("the file"));
+  EXPECT_THAT(data_error_of([&] { decode_image({}, "the file"); }), HasSubstr("the file: there is no image"));
+  EXPECT_THAT(data_error_of([&] { decode_image(std::vector<std::byte>(9), "the file"); }),
+              HasSubstr("neither PNG nor JPEG"));
+}
+
+std::vector<std::byte> image_bytes(std::int64_t row) {
+  // Some rows are the same, so that the writer's dictionary is used before it overflows.
+  const auto seed = static_cast<unsigned>(row % 3 == 0 ? 0 : row);
+  return encode_image("png", "rgb24", 8, 6, noise(8 * 6 * 3, seed));
+}
+
+TEST(Images, AreFoundByRowInAnyOrderThroughManyPagesAndRowGroups) {
+  const TempDirectory directory;
+  SyntheticDataset source;
+  source.camera = R"({"dtype": "image", "shape": [6, 8, 3], "names": ["height", "width", "channels"]})";
+  source.episodes = {{0, 120}, {1, 200}};
+  source.image = image_bytes;
+  source.row_group_rows = 170;
+  source.write(directory.path());
+  DatasetOptions options;
+  options.root = directory.path();
+  options.frame_cache_bytes = 20000;
+  const Dataset dataset(options);
+  std::mt19937 random(3);
+  for (int i = 0; i < 600; ++i) {
+    const auto row = static_cast<std::int64_t>(random() % 320);
+    const Buffer expected = decode_image(image_bytes(row), "test");
+    const Item item = dataset.item(row);
+    const Buffer& found = *item.tensors.find("observation.image");
+    ASSERT_EQ(found.shape, expected.shape);
+    for (std::int64_t k = 0; k < found.elements(); ++k) {
+      ASSERT_EQ(elements_of<float>(found)[k], static_cast<float>(elements_of<std::uint8_t>(expected)[k]) / 255.0f);
+    }
+  }
+}
+
+TEST(Images, DeclaredWithChannelsFirstOrLastAreTheSame) {
+  std::vector<std::vector<float>> seen;
+  for (const char* shape :
+       {R"("shape": [6, 8, 3], "names": ["height", "width", "channel"])",
+        R"("shape": [3, 6, 8], "names": ["channels", "height", "width"])", R"("shape": [3, 6, 8], "names": null)"}) {
+    const TempDirectory directory;
+    SyntheticDataset source;
+    source.camera = std::string(R"({"dtype": "image", )") + shape + "}";
+    source.episodes = {{0, 2}};
+    source.image = image_bytes;
+    source.write(directory.path());
+    DatasetOptions options;
+    options.root = directory.path();
+    const Dataset dataset(options);
+    EXPECT_EQ(dataset.metadata().features().find("observation.image")->policy_shape(),
+              (std::vector<std::int64_t>{3, 6, 8}));
+    const Item item = dataset.item(1);
+    const Buffer& image = *item.tensors.find("observation.image");
+    seen.emplace_back(elements_of<float>(image), elements_of<float>(image) + image.elements());
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+  EXPECT_EQ(seen[0], seen[2]);
+}
+
+TEST(Images, WhoseChannelAxisIsUnclearAreRefused) {
+  const TempDirectory directory;
+  SyntheticDataset source;
+  source.camera = R"({"dtype": "image", "shape": [3, 8, 3], "names": null})";
+  source.episodes = {{0, 2}};
+  source.image = image_bytes;
+  source.write(directory.path());
+  EXPECT_THAT(data_error_of([&] { DatasetMetadata::load(directory.path()); }),
+              AllOf(HasSubstr("observation.image"), HasSubstr("(3, 8, 3)"), HasSubstr("names")));
+}
+
+}  // namespace
+}  // namespace lerobot::data

@@ -1,0 +1,115 @@
+#include "host/data/loader.h"
+
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <atomic>
+
+#include "host/base/error.h"
+#include "tests/unit/data/synthetic_dataset.h"
+
+namespace lerobot::data {
+namespace {
+
+using testing::AllOf;
+using testing::HasSubstr;
+
+std::vector<std::byte> good_image() {
+  return encode_image("png", "gray", 4, 4, std::vector<std::uint8_t>(16, 9));
+}
+
+/// Twenty frames with images, of which one is no image at all.
+std::shared_ptr<const Dataset> with_bad_image(const TempDirectory& directory, std::int64_t bad_row) {
+  SyntheticDataset source;
+  source.camera = R"({"dtype": "image", "shape": [4, 4, 1], "names": ["height", "width", "channels"]})";
+  source.episodes = {{0, 12}, {4, 8}};
+  source.image = [bad_row](std::int64_t row) { return row == bad_row ? std::vector<std::byte>(5) : good_image(); };
+  source.write(directory.path());
+  DatasetOptions options;
+  options.root = directory.path();
+  return std::make_shared<const Dataset>(options);
+}
+
+TEST(DataLoader, NamesTheSampleThatFailedNowAndAtEveryLaterCall) {
+  const TempDirectory directory;
+  const auto dataset = with_bad_image(directory, 17);
+  for (const std::int64_t workers : {0, 1, 3}) {
+    LoaderOptions options;
+    options.num_workers = workers;
+    options.batch_size = 4;
+    DataLoader loader(dataset, options);
+    const std::string message = data_error_of([&] {
+      for (int i = 0; i < 5; ++i) loader.next();
+    });
+    EXPECT_THAT(message, AllOf(HasSubstr("sample row 17 (episode 4, frame 5)"), HasSubstr("neither PNG nor JPEG"),
+                               HasSubstr("data/chunk-000/file-000.parquet")));
+    EXPECT_EQ(data_error_of([&] { loader.next(); }), message);
+  }
+}
+
+TEST(DataLoader, StopsWhileItsWorkersAreBusy) {
+  const TempDirectory directory;
+  const auto dataset = with_bad_image(directory, -1);
+  for (int i = 0; i < 20; ++i) {
+    LoaderOptions options;
+    options.batch_size = 7;
+    DataLoader loader(dataset, options);
+    if (i % 2 == 0) loader.next();
+  }
+}
+
+TEST(DataLoader, CallsTheStartFunctionInEachWorker) {
+  const TempDirectory directory;
+  std::atomic<int> started = 0;
+  LoaderOptions options;
+  options.num_workers = 3;
+  options.on_thread_start = [&] { ++started; };
+  {
+    DataLoader loader(with_bad_image(directory, -1), options);
+    for (int i = 0; i < 10; ++i) EXPECT_EQ(loader.next().tasks.front(), "push");
+  }
+  EXPECT_GE(started, 1);
+  EXPECT_LE(started, 3);
+}
+
+TEST(DataLoader, PassesOnWhatTheStartFunctionThrows) {
+  const TempDirectory directory;
+  LoaderOptions options;
+  options.on_thread_start = [] { throw Error(ErrorKind::kData, "no thread for you"); };
+  DataLoader loader(with_bad_image(directory, -1), options);
+  EXPECT_EQ(data_error_of([&] { loader.next(); }), "no thread for you");
+}
+
+TEST(DataLoader, RefusesSizesThatMakeNoSense) {
+  const TempDirectory directory;
+  const auto dataset = with_bad_image(directory, -1);
+  LoaderOptions options;
+  options.batch_size = 0;
+  EXPECT_THROW(DataLoader(dataset, options), Error);
+  options.batch_size = 1;
+  options.num_workers = -1;
+  EXPECT_THROW(DataLoader(dataset, options), Error);
+}
+
+TEST(DataLoader, LeavesOutTheLastFramesOfEachEpisode) {
+  const TempDirectory directory;
+  LoaderOptions options;
+  options.drop_n_last_frames = 3;
+  options.batch_size = 14;
+  DataLoader loader(with_bad_image(directory, -1), options);
+  EXPECT_EQ(loader.batches_per_epoch(), 1);
+  std::vector<std::int64_t> rows = loader.next().rows;
+  std::sort(rows.begin(), rows.end());
+  EXPECT_EQ(rows, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15, 16}));
+}
+
+TEST(Collate, RefusesShapesThatDiffer) {
+  std::vector<Item> items(2);
+  items[0].tensors["image"] = make_buffer(DType::kUInt8, {3, 2, 2});
+  items[1].tensors["image"] = make_buffer(DType::kUInt8, {3, 2, 4});
+  EXPECT_THAT(data_error_of([&] { collate(items); }),
+              AllOf(HasSubstr("image"), HasSubstr("(3, 2, 2)"), HasSubstr("(3, 2, 4)")));
+}
+
+}  // namespace
+}  // namespace lerobot::data

@@ -1,0 +1,181 @@
+#include <gmock/gmock.h>
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <random>
+
+#include "host/data/dataset.h"
+#include "host/data/decoder_pool.h"
+#include "host/data/video_decoder.h"
+#include "tests/unit/data/synthetic_dataset.h"
+
+namespace lerobot::data {
+namespace {
+
+namespace fs = std::filesystem;
+using testing::AllOf;
+using testing::HasSubstr;
+
+const fs::path kDatasets = fs::path(LEROBOT_TEST_DATA) / "datasets";
+const std::string kH264 = "pusht_sim_h264/videos/observation.image/chunk-000/file-000.mp4";
+const std::string kAv1 = "pusht_sim/videos/observation.image/chunk-000/file-000.mp4";
+constexpr std::size_t kFrames = 60;  ///< looked at, of 10 a second
+
+bool same(const Buffer& a, const Buffer& b) {
+  return a.shape == b.shape && std::memcmp(a.data.get(), b.data.get(), a.bytes()) == 0;
+}
+
+TEST(VideoDecoder, GivesTheSameFramesInAnyOrder) {
+  for (const std::string& file : {kH264, kAv1}) {
+    VideoDecoder forward(kDatasets, file);
+    std::vector<Buffer> frames;
+    for (std::size_t i = 0; i < kFrames; ++i) {
+      VideoFrame frame = forward.nearest(static_cast<double>(i) / 10);
+      EXPECT_NEAR(frame.seconds, static_cast<double>(i) / 10, 1e-6);
+      frames.push_back(std::move(frame.pixels));
+    }
+    EXPECT_FALSE(same(frames[0], frames[kFrames - 1]));
+    std::vector<std::size_t> order(kFrames * 4);
+    for (std::size_t i = 0; i < order.size(); ++i) order[i] = i % kFrames;
+    std::shuffle(order.begin(), order.end(), std::mt19937(1));
+    VideoDecoder random(kDatasets, file);
+    for (const std::size_t i : order) {
+      ASSERT_TRUE(same(random.nearest(static_cast<double>(i) / 10).pixels, frames[i])) << file << " frame " << i;
+    }
+  }
+}
+
+TEST(VideoDecoder, ChoosesTheNearestFrameByItsTime) {
+  VideoDecoder decoder(kDatasets, kH264);
+  const double last = decoder.info().duration - 0.1;
+  EXPECT_NEAR(decoder.nearest(1.04).seconds, 1.0, 1e-6);
+  EXPECT_NEAR(decoder.nearest(1.06).seconds, 1.1, 1e-6);
+  EXPECT_NEAR(decoder.nearest(0.949).seconds, 0.9, 1e-6);
+  EXPECT_NEAR(decoder.nearest(-5).seconds, 0, 1e-6);
+  EXPECT_NEAR(decoder.nearest(last + 0.15).seconds, last, 1e-6);
+  EXPECT_NEAR(decoder.nearest(last + 100).seconds, last, 1e-6);
+  EXPECT_NEAR(decoder.nearest(last).seconds, last, 1e-6);
+  EXPECT_NEAR(decoder.nearest(0).seconds, 0, 1e-6);
+}
+
+TEST(VideoDecoder, TellsWhatTheHeaderSays) {
+  const VideoInfo info = probe_video(kDatasets, kAv1);
+  EXPECT_EQ(info.codec, "av1");
+  EXPECT_EQ(info.width, 96);
+  EXPECT_EQ(info.height, 96);
+  EXPECT_NEAR(info.duration, 127, 0.05);
+}
+
+std::size_t open_files() {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+}
+
+TEST(DecoderPool, KeepsALimitedNumberOfFilesOpen) {
+  const TempDirectory directory;
+  for (int i = 0; i < 100; ++i) {
+    const fs::path file = directory.path() / (std::to_string(i) + ".mp4");
+    if (i % 10 == 9) {
+      fs::copy_file(kDatasets / kH264, file);
+      fs::resize_file(file, 5000);
+    } else {
+      fs::create_symlink(kDatasets / kH264, file);
+    }
+  }
+  DecoderPool pool(directory.path());
+  const std::size_t before = open_files();
+  std::mt19937 random(1);
+  for (int i = 0; i < 500; ++i) {
+    const std::uint32_t file = random() % 100;
+    const auto read = [&] { return pool.nearest(std::to_string(file) + ".mp4", 0.5); };
+    if (file % 10 == 9) {
+      EXPECT_THAT(data_error_of(read), HasSubstr(std::to_string(file) + ".mp4"));
+    } else {
+      EXPECT_NEAR(read().seconds, 0.5, 1e-6);
+    }
+    ASSERT_LE(open_files(), before + DecoderPool::kMaxIdle);
+  }
+}
+
+/// Forty frames that are the first of a file of 10 frames a second.
+SyntheticDataset forty_frames() {
+  SyntheticDataset dataset;
+  dataset.camera = R"({"dtype": "video", "shape": [96, 96, 3], "names": ["height", "width", "channels"]})";
+  dataset.video = kDatasets / kH264;
+  dataset.episodes = {{0, 40}};
+  dataset.episodes[0].video_to = 4;
+  return dataset;
+}
+
+class VideoDataset : public testing::Test {
+ protected:
+  DatasetOptions write(const SyntheticDataset& dataset) {
+    dataset.write(directory_.path());
+    DatasetOptions options;
+    options.root = directory_.path();
+    return options;
+  }
+
+  TempDirectory directory_;
+};
+
+TEST_F(VideoDataset, WhoseRateDriftsNeedsAToleranceAndNeverLeavesTheFile) {
+  SyntheticDataset source = forty_frames();
+  source.fps = 9.9;
+  DatasetOptions options = write(source);
+  const Dataset strict(options);
+  EXPECT_THAT(data_error_of([&] { strict.item(39); }),
+              AllOf(HasSubstr("videos/observation.image/chunk-000/file-000.mp4"), HasSubstr("episode 0"),
+                    HasSubstr("observation.image"), HasSubstr("3.9"), HasSubstr("--tolerance_s")));
+  options.tolerance_s = 0.05;
+  const Dataset tolerant(options);
+  VideoDecoder decoder(kDatasets, kH264);
+  const Item item = tolerant.item(39);
+  EXPECT_TRUE(same(*item.tensors.find("observation.image"), decoder.nearest(3.9).pixels));
+}
+
+TEST_F(VideoDataset, WhoseSpansDoNotFitTheFilesIsRefusedWithAllOfThem) {
+  SyntheticDataset source = forty_frames();
+  source.episodes = {{0, 40}, {1, 40}, {2, 40}};
+  source.episodes[0].video_to = 3.5 - 0.01;
+  source.episodes[1].video_from = 104;
+  source.episodes[1].video_to = 108;
+  source.episodes[2].video_from = 4;
+  source.episodes[2].video_to = 8;
+  const std::string message = data_error_of([&] { Dataset{write(source)}; });
+  EXPECT_THAT(message, AllOf(HasSubstr("episode 0"), HasSubstr("episode 1"), HasSubstr("104"),
+                             HasSubstr("chunk-000/file-000.mp4")));
+  EXPECT_EQ(message.find("episode 2"), std::string::npos);
+}
+
+TEST_F(VideoDataset, OfDepthIsRefused) {
+  SyntheticDataset source = forty_frames();
+  source.camera = R"({"dtype": "video", "shape": [96, 96, 1], "names": ["height", "width", "channels"],
+                      "info": {"is_depth_map": true}})";
+  EXPECT_THAT(data_error_of([&] { Dataset{write(source)}; }), HasSubstr("observation.image is a depth video"));
+}
+
+TEST_F(VideoDataset, GivesFramesOfItsOwnEpisodeAtItsOwnStart) {
+  SyntheticDataset source = forty_frames();
+  source.episodes = {{0, 20}, {1, 20}};
+  source.episodes[0].video_from = 3;
+  source.episodes[0].video_to = 5;
+  source.episodes[1].video_from = 1;
+  source.episodes[1].video_to = 3;
+  DatasetOptions options = write(source);
+  options.delta_timestamps["observation.image"] = {-0.1, 0};
+  const Dataset dataset(options);
+  VideoDecoder decoder(kDatasets, kH264);
+  for (const auto& [row, first, second] : {std::tuple{0, 3.0, 3.0}, {19, 4.8, 4.9}, {20, 1.0, 1.0}, {21, 1.0, 1.1}}) {
+    const Item item = dataset.item(row);
+    const Buffer& found = *item.tensors.find("observation.image");
+    ASSERT_EQ(found.shape, (std::vector<std::int64_t>{2, 3, 96, 96}));
+    const Buffer a = decoder.nearest(first).pixels, b = decoder.nearest(second).pixels;
+    EXPECT_EQ(std::memcmp(found.data.get(), a.data.get(), a.bytes()), 0) << row;
+    EXPECT_EQ(std::memcmp(found.data.get() + a.bytes(), b.data.get(), b.bytes()), 0) << row;
+  }
+}
+
+}  // namespace
+}  // namespace lerobot::data
