@@ -12,6 +12,7 @@ from trainer_run import BenchError, run_trainer
 STEP_PARTS = [("data wait", "dataloading_s"), ("preparation", "preprocessing_s"), ("update", "update_s")]
 UPDATE_PARTS = [("forward", "forward_s"), ("backward", "backward_s"), ("optimizer", "optimizer_s")]
 SYMBOLS = 25
+LINE_WIDTH = 120
 
 
 def main():
@@ -73,12 +74,28 @@ def top_symbols(command, work, options, delay_s):
         print(f"\nno symbols: perf cannot record here: {reason} See kernel.perf_event_paranoid.")
         return []
     run_trainer("perf", [*record, f"--delay={int(delay_s * 1000)}", "--", *command], work, options)
-    report = subprocess.run(["perf", "report", f"--input={work / 'perf.data'}", "--stdio", "--sort=symbol,dso"],
-                            capture_output=True, text=True, check=True).stdout
-    lines = [line.rstrip() for line in report.splitlines() if line.strip() and not line.startswith("#")][:SYMBOLS]
+    report = subprocess.run(["perf", "report", f"--input={work / 'perf.data'}", "--stdio", "--sort=dso,symbol",
+                             "--field-separator=;"], capture_output=True, text=True, check=True).stdout
+    symbols = merged(report)[:SYMBOLS]
     print("\nsamples by function, after the first update:")
-    print("\n".join(lines))
-    return [line.strip() for line in lines]
+    for symbol in symbols:
+        print(f"{symbol['percent']:>6.2f} %  {symbol['library']:<24} {symbol['function']}"[:LINE_WIDTH])
+    return symbols
+
+
+def merged(report):
+    """The report's lines, most samples first; what a library does not name is one entry of it."""
+    percents = {}
+    for line in report.splitlines():
+        if line.startswith("#") or line.count(";") < 2:
+            continue
+        percent, library, symbol = (field.strip() for field in line.split(";")[:3])
+        function = symbol[4:]  # after "[.] " or "[k] "
+        key = (library, "(no name)" if function.startswith("0x") else function)
+        percents[key] = percents.get(key, 0.0) + float(percent.rstrip("%"))
+    ordered = sorted(percents.items(), key=lambda item: -item[1])
+    return [{"percent": round(percent, 2), "library": library, "function": function}
+            for (library, function), percent in ordered]
 
 
 if __name__ == "__main__":
