@@ -12,7 +12,7 @@ import trainer_run
 from trainer_run import BenchError, median, run_trainer
 
 SKIPPED = 77
-# The first losses of the two differ only by rounding and by the dropout masks; more means they did not do the same work.
+# The first losses of the two differ only by rounding and dropout masks; more means they did not do the same work.
 FIRST_LOSS_TOLERANCE = 0.05
 
 # What the table shows of a run: name, unit, number. The mean of the data wait, since workers deliver in bursts.
@@ -51,7 +51,8 @@ def main():
     compare_losses(pairs)
     path = options.json or trainer_run.ROOT / f"build/bench/compare_{options.dataset.name}.json"
     trainer_run.write_json(path, {
-        "title": title, "machine": facts, "versions": {"ours": trainer_run.our_version(), "peer": peer_version(options.peer)},
+        "title": title, "machine": facts,
+        "versions": {"ours": trainer_run.our_version(), "peer": peer_version(options.peer)},
         "summary": summary, "pairs": [{name: dataclasses.asdict(run) for name, run in pair.items()} for pair in pairs]})
     return 0
 
@@ -65,8 +66,9 @@ def run_pairs(options, work):
         pair = {}
         for name in sorted(programs, reverse=index % 2 == 1):
             pair[name] = run_trainer(f"{name}-{index + 1}", [programs[name], *flags], work, options)
-            print(f"[{index + 1}/{options.pairs}] {name}: {median(pair[name].after_warmup('update_s', options.warmup)):.3f} s "
-                  f"an update, {pair[name].wall_s:.1f} s in all", file=sys.stderr, flush=True)
+            update_s = median(pair[name].after_warmup("update_s", options.warmup))
+            print(f"[{index + 1}/{options.pairs}] {name}: {update_s:.3f} s an update, {pair[name].wall_s:.1f} s in all",
+                  file=sys.stderr, flush=True)
         pairs.append(pair)
     return pairs
 
@@ -77,8 +79,8 @@ def summarize(pairs, warmup):
     for label, unit, number in ROWS:
         ours, peer = ([number(pair[name], warmup) for pair in pairs] for name in ("ours", "peer"))
         ratios = [p / o for o, p in zip(ours, peer) if o > 0]
-        rows.append({"name": label, "unit": unit, "ours": median(ours), "peer": median(peer),
-                     "ratio": median(ratios), "ratio_min": min(ratios, default=None), "ratio_max": max(ratios, default=None)})
+        rows.append({"name": label, "unit": unit, "ours": median(ours), "peer": median(peer), "ratio": median(ratios),
+                     "ratio_min": min(ratios, default=None), "ratio_max": max(ratios, default=None)})
     return rows
 
 

@@ -106,7 +106,7 @@ def metrics_steps(path):
 
 
 def run_trainer(name, command, work, options):
-    """Runs the command with --output_dir and --log_freq=1 added. Raises BenchError with the log's tail when it fails."""
+    """Runs the command with --output_dir and --log_freq=1. Raises BenchError with the log's tail when it fails."""
     output, log_path = work / name, work / f"{name}.log"
     command = [*map(str, command), "--log_freq=1", f"--output_dir={output}"]
     begin = time.perf_counter()
