@@ -159,25 +159,26 @@ void Decoder::unknown_key(const Node& node, const std::string& path, const Names
 }
 
 std::string Decoder::type_of(const Node& node, const std::string& path, std::string_view default_type,
-                             const Names& types, const Names& later) const {
+                             const Types& types) const {
   const std::string name = join_path(path, "type");
+  const std::string offered = join(types.offered, ", ");
   const Node* found = nullptr;
   for (const Entry& entry : *node.map()) {
     if (entry.key == "type") found = &entry.value;
   }
   if (!found) {
     if (!default_type.empty()) return std::string(default_type);
-    refuse(node, name, format("is missing, needed one of {}.", join(types, ", ")));
+    refuse(node, name, format("is missing, needed one of {}.", offered));
   }
   std::string type;
-  if (found->is_null() || !read_scalar(*found, type)) wrong_type(*found, name, "one of " + join(types, ", "));
-  if (std::find(types.begin(), types.end(), type) != types.end()) return type;
-  if (std::find(later.begin(), later.end(), type) != later.end()) {
-    refuse(*found, name, format("found {}, which is not supported yet, needed one of {}.", type, join(types, ", ")));
+  if (found->is_null() || !read_scalar(*found, type)) wrong_type(*found, name, "one of " + offered);
+  if (std::find(types.known.begin(), types.known.end(), type) != types.known.end()) return type;
+  if (std::find(types.later.begin(), types.later.end(), type) != types.later.end()) {
+    refuse(*found, name, format("found {}, which is not supported yet, needed one of {}.", type, offered));
   }
-  const auto nearest = nearest_name(type, types);
+  const auto nearest = nearest_name(type, types.offered);
   refuse(*found, name,
-         format("found {}, needed one of {}.{}", type.empty() ? "an empty text" : type, join(types, ", "),
+         format("found {}, needed one of {}.{}", type.empty() ? "an empty text" : type, offered,
                 nearest ? format(" Did you mean {}?", *nearest) : std::string()));
 }
 

@@ -75,8 +75,13 @@ class Decoder {
   /// True when the value stays; false when a lenient file's value is to be replaced by the default.
   bool supported(const Node& node, const std::string& path, bool is_supported, std::string_view help);
   void unknown_key(const Node& node, const std::string& path, const Names& known);
-  std::string type_of(const Node& node, const std::string& path, std::string_view default_type, const Names& types,
-                      const Names& later) const;
+  struct Types {
+    Names known;
+    Names offered;
+    Names later;
+  };
+  std::string type_of(const Node& node, const std::string& path, std::string_view default_type,
+                      const Types& types) const;
 
   std::string file_;
   Strictness strictness_;
@@ -144,9 +149,10 @@ void Decoder::read(const Node& node, const std::string& path, std::variant<T...>
   using Variant = std::variant<T...>;
   const Node map = container(node, path);
   if (!map.map()) wrong_type(node, path, "a mapping with a type");
-  const Names types{std::string(T::kType)...};
-  const Names later(Choice<Variant>::later.begin(), Choice<Variant>::later.end());
-  const std::string type = type_of(map, path, Choice<Variant>::default_type, types, later);
+  const Types types{{std::string(T::kType)...},
+                    offered_types(static_cast<const Variant*>(nullptr)),
+                    {Choice<Variant>::later.begin(), Choice<Variant>::later.end()}};
+  const std::string type = type_of(map, path, Choice<Variant>::default_type, types);
   const auto read_as = [&](auto alternative) {
     if (type != alternative.kType) return;
     read_fields(map, path, alternative);

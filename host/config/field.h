@@ -1,7 +1,10 @@
 #pragma once
 
+#include <string>
 #include <string_view>
 #include <tuple>
+#include <variant>
+#include <vector>
 
 namespace lerobot::config {
 
@@ -96,6 +99,17 @@ concept Described = requires {
 /// What a choice (a variant whose key "type" picks the alternative) knows besides its alternatives.
 template <class Variant>
 struct Choice;
+
+/// The alternatives that messages, help and documents offer: a type that can be read but not trained yet is not one.
+template <class... T>
+std::vector<std::string> offered_types(const std::variant<T...>*) {
+  std::vector<std::string> out;
+  const auto offer = [&](std::string_view type) {
+    if (type != Choice<std::variant<T...>>::only_read) out.emplace_back(type);
+  };
+  (offer(T::kType), ...);
+  return out;
+}
 
 /// Calls `visit` with every Field and AbsentField of T.
 template <Described T, class Visit>

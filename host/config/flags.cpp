@@ -51,7 +51,8 @@ struct Collector {
   void leaf(const F&, const std::optional<std::variant<T...>>&, const std::string& name, const std::string&,
             const std::string&) {
     using Variant = std::variant<T...>;
-    ChoiceTypes types{name, {std::string(T::kType)...}, {}};
+    ChoiceTypes types{
+        name, offered_types(static_cast<const Variant*>(nullptr)), std::string(Choice<Variant>::only_read), {}};
     types.later.assign(Choice<Variant>::later.begin(), Choice<Variant>::later.end());
     flags.push_back(
         {name + ".type", join(types.supported, "|"), "null", "which one", Support::kEffective, name, "", false});

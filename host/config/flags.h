@@ -48,6 +48,7 @@ const std::vector<RefusedSection>& refused_sections();
 struct ChoiceTypes {
   std::string name;
   std::vector<std::string> supported;
+  std::string only_read;  ///< a type that files may have and that cannot be trained yet
   std::vector<std::string> later;
 };
 const std::vector<ChoiceTypes>& choice_types();

@@ -57,10 +57,17 @@ std::string escaped(std::string_view text) {
   return out;
 }
 
+bool is_only_read(const Flag& flag) {
+  const auto& choices = choice_types();
+  return !flag.choice.empty() && std::any_of(choices.begin(), choices.end(), [&](const ChoiceTypes& choice) {
+    return choice.name == flag.group && choice.only_read == flag.choice;
+  });
+}
+
 void append_table(std::string& out, std::string_view title, Support support) {
   out += format("## {}\n\n| flag | values | default | note |\n| --- | --- | --- | --- |\n", title);
   for (const Flag& flag : train_flags()) {
-    if (flag.support != support || flag.is_host) continue;
+    if (flag.support != support || flag.is_host || is_only_read(flag)) continue;
     const std::string choice = flag.choice.empty() ? "" : format(" ({})", flag.choice);
     const std::string initial = flag.default_value.empty() ? "" : format("`{}`", escaped(flag.default_value));
     out += format("| `--{}`{} | `{}` | {} | {} |\n", flag.name, choice, escaped(flag.type), initial, flag.help);
@@ -87,6 +94,15 @@ void append_refused(std::string& out) {
   for (const ChoiceTypes& choice : choice_types()) {
     out += format("| `--{}.type` of `{}` | this program has `{}` |\n", choice.name, join(choice.later, "`, `"),
                   join(choice.supported, "`, `"));
+  }
+  for (const ChoiceTypes& choice : choice_types()) {
+    if (choice.only_read.empty()) continue;
+    std::vector<std::string> names;
+    for (const Flag& flag : train_flags()) {
+      if (flag.choice == choice.only_read) names.push_back(flag.name.substr(choice.name.size() + 1));
+    }
+    out += format("| `--{}.type={}` | its files are read and written, and training is refused. Its flags: {} |\n",
+                  choice.name, choice.only_read, join(names, ", "));
   }
 }
 

@@ -140,6 +140,7 @@ TrainCommand build(const CommandLine& line) {
     note_checkpoint(settings, checkpoint, out.config);
     out.checkpoint = std::filesystem::absolute(checkpoint).lexically_normal();
   } else {
+    out.config.checkpoint_path.reset();
     choose_optimizer(settings, out.config);
   }
   validate(settings, out.config);

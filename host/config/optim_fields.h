@@ -83,12 +83,14 @@ struct Fields<CosineDecayWithWarmupSchedulerConfig> {
 template <>
 struct Choice<OptimizerConfig> {
   static constexpr std::string_view default_type = "adam";
+  static constexpr std::string_view only_read = {};
   static constexpr std::array<std::string_view, 3> later{"xvla-adamw", "multi_adam", "molmoact2_adamw"};
 };
 
 template <>
 struct Choice<SchedulerConfig> {
   static constexpr std::string_view default_type = {};
+  static constexpr std::string_view only_read = {};
   static constexpr std::array<std::string_view, 1> later{"molmoact2_cosine_with_warmup"};
 };
 

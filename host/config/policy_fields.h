@@ -116,6 +116,7 @@ struct Fields<DiffusionConfig> {
 template <>
 struct Choice<PolicyConfig> {
   static constexpr std::string_view default_type = {};
+  static constexpr std::string_view only_read = "diffusion";
   static constexpr std::array<std::string_view, 17> later{
       "eo1",        "evo1",           "groot", "molmoact2", "fastwam", "gaussian_actor",
       "lingbot_va", "multi_task_dit", "pi0",   "pi0_fast",  "pi05",    "smolvla",

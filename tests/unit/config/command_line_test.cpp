@@ -71,7 +71,7 @@ TEST(CommandLine, RefusesByNameWhatIsNotSupportedYet) {
   expect_usage_basics({"--sample_weighting.type=rabc"}, "not supported yet");
   expect_usage_basics({"--env.discover_packages_path=x"}, "Python packages");
   expect_usage_basics({"--policy.freeze_vision_encoder=true", "--policy.type=smolvla"},
-                      "--policy.type: found smolvla, which is not supported yet, needed one of act, diffusion");
+                      "--policy.type: found smolvla, which is not supported yet, needed one of act");
   expect_usage_basics({"--optimizer.type=multi_adam"}, "not supported yet");
   expect_usage_basics({"--scheduler.type=molmoact2_cosine_with_warmup"}, "not supported yet");
   EXPECT_NO_THROW(parse_basics({"--env=null", "--peft=null"}));
@@ -192,8 +192,8 @@ TEST(CommandLine, OurOwnFlagsAreNeverWritten) {
 TEST(CommandLine, NeedsADatasetAndAPolicy) {
   expect_usage({"--policy.type=act"}, "--dataset.root: is missing");
   expect_usage({"--dataset.root=x"}, "--policy.type: is missing");
-  expect_usage({"--dataset.root=x", "--policy.dropout=0"}, "--policy.type: is missing, needed one of act, diffusion");
-  expect_usage_basics({"--policy.type=null"}, "needed one of act, diffusion");
+  expect_usage({"--dataset.root=x", "--policy.dropout=0"}, "--policy.type: is missing, needed one of act");
+  expect_usage_basics({"--policy.type=null"}, "needed one of act");
   expect_usage_basics({"--resume=true"}, "without --config_path");
   EXPECT_EQ(parse_basics({}).config.dataset.repo_id, "local/set");
   EXPECT_EQ(parse_basics({"--dataset.repo_id=me/x"}).config.dataset.repo_id, "me/x");
