@@ -168,7 +168,10 @@ class DataLoader::Impl {
 
   /// Under the lock.
   void warn_about_stall() const {
-    if (window_.empty()) return;
+    if (window_.empty()) {
+      log::warn("waiting for {} s for the data loader's workers to start", options_.stall_warning_s);
+      return;
+    }
     const Pending& front = *window_.front();
     log::warn("waiting for {} s for batch {} of epoch {}: {} of {} samples are loaded; the workers are at {} or after",
               options_.stall_warning_s, front.batch_in_epoch, front.epoch, front.done, front.rows.size(),

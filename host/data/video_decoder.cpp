@@ -114,10 +114,6 @@ VideoDecoder::VideoDecoder(const std::filesystem::path& root, std::string relati
 
 VideoDecoder::~VideoDecoder() = default;
 
-const VideoInfo& VideoDecoder::info() const {
-  return impl_->file.info();
-}
-
 VideoFrame VideoDecoder::nearest(double seconds) {
   return impl_->nearest(seconds);
 }

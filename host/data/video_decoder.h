@@ -30,7 +30,6 @@ class VideoDecoder {
   VideoDecoder(const VideoDecoder&) = delete;
   VideoDecoder& operator=(const VideoDecoder&) = delete;
 
-  const VideoInfo& info() const;
   /// The frame whose presentation time is nearest to `seconds`. Seeks to the key frame before it and decodes from
   /// there, or goes on from where the last call stopped when that is nearer.
   VideoFrame nearest(double seconds);

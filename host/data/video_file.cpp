@@ -30,10 +30,11 @@ VideoFile::VideoFile(const std::filesystem::path& root, std::string relative_pat
   }
   stream_ = opened->streams[index];
   check_complete(path);
-  info_.codec = avcodec_get_name(stream_->codecpar->codec_id);
-  info_.width = stream_->codecpar->width;
-  info_.height = stream_->codecpar->height;
-  info_.duration = find_duration();
+}
+
+VideoInfo VideoFile::describe() {
+  const AVCodecParameters& parameters = *stream_->codecpar;
+  return {avcodec_get_name(parameters.codec_id), parameters.width, parameters.height, find_duration()};
 }
 
 std::int64_t VideoFile::timestamp(double seconds) const {
@@ -88,12 +89,11 @@ double VideoFile::find_duration() {
     av_packet_unref(packet.get());
   }
   if (last <= 0) fail_file("its duration is unknown: its packets have no times");
-  if (!rewind()) fail_file("it cannot be searched by time");
   return seconds(last);
 }
 
 VideoInfo probe_video(const std::filesystem::path& root, const std::string& relative_path) {
-  return VideoFile(root, relative_path).info();
+  return VideoFile(root, relative_path).describe();
 }
 
 }  // namespace lerobot::data

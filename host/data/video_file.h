@@ -16,7 +16,8 @@ class VideoFile {
   VideoFile(const std::filesystem::path& root, std::string relative_path);
 
   const std::string& name() const { return name_; }
-  const VideoInfo& info() const { return info_; }
+  /// What the header says; reads all packets when it has no duration, and is then at the end of the file.
+  VideoInfo describe();
   AVStream* stream() const { return stream_; }
   double seconds(std::int64_t timestamp) const { return static_cast<double>(timestamp) * av_q2d(stream_->time_base); }
   /// In units of the stream, rounded to the nearest.
@@ -36,7 +37,6 @@ class VideoFile {
   std::string name_;
   FfmpegPtr<AVFormatContext> format_;
   AVStream* stream_ = nullptr;
-  VideoInfo info_;
 };
 
 }  // namespace lerobot::data

@@ -4,8 +4,11 @@
 #include <gtest/gtest.h>
 
 #include <atomic>
+#include <chrono>
+#include <thread>
 
 #include "host/base/error.h"
+#include "host/base/log.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
 namespace lerobot::data {
@@ -78,6 +81,18 @@ TEST(DataLoader, PassesOnWhatTheStartFunctionThrows) {
   options.on_thread_start = [] { throw Error(ErrorKind::kData, "no thread for you"); };
   DataLoader loader(with_bad_image(directory, -1), options);
   EXPECT_EQ(data_error_of([&] { loader.next(); }), "no thread for you");
+}
+
+TEST(DataLoader, WarnsWhenItsWorkersAreSilentAndGoesOn) {
+  const TempDirectory directory;
+  LoaderOptions options;
+  options.stall_warning_s = 0.05;
+  options.on_thread_start = [] { std::this_thread::sleep_for(std::chrono::milliseconds(300)); };
+  testing::internal::CaptureStderr();
+  DataLoader loader(with_bad_image(directory, -1), options);
+  EXPECT_EQ(loader.next().rows.size(), 8u);
+  log::flush();
+  EXPECT_THAT(testing::internal::GetCapturedStderr(), HasSubstr("waiting for 0.05 s"));
 }
 
 TEST(DataLoader, RefusesSizesThatMakeNoSense) {

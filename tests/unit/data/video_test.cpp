@@ -8,6 +8,7 @@
 
 #include "host/data/dataset.h"
 #include "host/data/decoder_pool.h"
+#include "host/data/ffmpeg.h"
 #include "host/data/video_decoder.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
@@ -49,7 +50,7 @@ TEST(VideoDecoder, GivesTheSameFramesInAnyOrder) {
 
 TEST(VideoDecoder, ChoosesTheNearestFrameByItsTime) {
   VideoDecoder decoder(kDatasets, kH264);
-  const double last = decoder.info().duration - 0.1;
+  const double last = probe_video(kDatasets, kH264).duration - 0.1;
   EXPECT_NEAR(decoder.nearest(1.04).seconds, 1.0, 1e-6);
   EXPECT_NEAR(decoder.nearest(1.06).seconds, 1.1, 1e-6);
   EXPECT_NEAR(decoder.nearest(0.949).seconds, 0.9, 1e-6);
@@ -66,6 +67,43 @@ TEST(VideoDecoder, TellsWhatTheHeaderSays) {
   EXPECT_EQ(info.width, 96);
   EXPECT_EQ(info.height, 96);
   EXPECT_NEAR(info.duration, 127, 0.05);
+}
+
+/// Writes the packets of a video into another container, to an output that cannot go back to fill in its header.
+void remux_to_pipe(const fs::path& from, const fs::path& to) {
+  AVFormatContext* opened = nullptr;
+  ASSERT_GE(avformat_open_input(&opened, from.c_str(), nullptr, nullptr), 0);
+  const FfmpegPtr<AVFormatContext> input(opened);
+  AVFormatContext* output = nullptr;
+  ASSERT_GE(avformat_alloc_output_context2(&output, nullptr, nullptr, to.c_str()), 0);
+  ASSERT_GE(avio_open(&output->pb, to.c_str(), AVIO_FLAG_WRITE), 0);
+  output->pb->seekable = 0;
+  AVStream* stream = avformat_new_stream(output, nullptr);
+  ASSERT_GE(avcodec_parameters_copy(stream->codecpar, input->streams[0]->codecpar), 0);
+  stream->codecpar->codec_tag = 0;
+  stream->time_base = input->streams[0]->time_base;
+  ASSERT_GE(avformat_write_header(output, nullptr), 0);
+  const FfmpegPtr<AVPacket> packet(av_packet_alloc());
+  while (av_read_frame(input.get(), packet.get()) >= 0) {
+    av_packet_rescale_ts(packet.get(), input->streams[0]->time_base, stream->time_base);
+    ASSERT_GE(av_interleaved_write_frame(output, packet.get()), 0);
+  }
+  ASSERT_GE(av_write_trailer(output), 0);
+  avio_closep(&output->pb);
+  avformat_free_context(output);
+}
+
+TEST(VideoDecoder, ReadsContainersWhoseHeaderHasNoDurationAndNoIndex) {
+  const TempDirectory directory;
+  remux_to_pipe(kDatasets / kH264, directory.path() / "video.mkv");
+  EXPECT_NEAR(probe_video(directory.path(), "video.mkv").duration, probe_video(kDatasets, kH264).duration, 0.01);
+  VideoDecoder original(kDatasets, kH264);
+  VideoDecoder remuxed(directory.path(), "video.mkv");
+  for (const double seconds : {3.0, 0.2, 5.1, 5.2, 1.7, 20.0, 0.0}) {
+    const VideoFrame frame = remuxed.nearest(seconds);
+    EXPECT_NEAR(frame.seconds, seconds, 1e-3);
+    EXPECT_TRUE(same(frame.pixels, original.nearest(seconds).pixels)) << seconds;
+  }
 }
 
 std::size_t open_files() {
