@@ -1,9 +1,9 @@
 #include "host/data/dataset.h"
 
 #include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstring>
-#include <unordered_map>
 
 #include "host/base/error.h"
 #include "host/data/binary_column.h"
@@ -17,27 +17,19 @@
 namespace lerobot::data {
 namespace {
 
-/// uint8 / 255 as float32, other types as they are: how images stored in parquet come.
-Buffer to_unit_range(const Buffer& pixels) {
-  if (pixels.dtype != DType::kUInt8) return pixels;
-  Buffer result = make_buffer(DType::kFloat32, pixels.shape);
-  const auto* in = elements_of<std::uint8_t>(pixels);
-  auto* out = elements_of<float>(result);
-  for (std::int64_t i = 0; i < pixels.elements(); ++i) out[i] = static_cast<float>(in[i]) / 255.0f;
-  return result;
+/// value / 255 as float32 of each byte: a table is faster than the division.
+std::array<float, 256> make_unit_values() {
+  std::array<float, 256> values{};
+  for (std::size_t i = 0; i < values.size(); ++i) values[i] = static_cast<float>(i) / 255.0f;
+  return values;
 }
 
-/// Equal arrays one after the other, with a first axis of their number; a single one without it unless `has_window`.
-Buffer stack(const std::vector<Buffer>& parts, bool has_window) {
-  std::vector<std::int64_t> shape = parts.front().shape;
-  if (has_window) shape.insert(shape.begin(), static_cast<std::int64_t>(parts.size()));
-  Buffer result = make_buffer(parts.front().dtype, std::move(shape));
-  std::byte* out = result.data.get();
-  for (const Buffer& part : parts) {
-    std::memcpy(out, part.data.get(), part.bytes());
-    out += part.bytes();
-  }
-  return result;
+/// uint8 / 255 as float32: how images stored in parquet come.
+void write_unit_range(const Buffer& pixels, std::byte* out) {
+  static const std::array<float, 256> kUnitValues = make_unit_values();
+  const auto* in = elements_of<std::uint8_t>(pixels);
+  auto* values = reinterpret_cast<float*>(out);
+  for (std::int64_t i = 0; i < pixels.elements(); ++i) values[i] = kUnitValues[in[i]];
 }
 
 void refuse_depth_videos(const DatasetMetadata& metadata) {
@@ -159,12 +151,26 @@ class Dataset::Impl {
 
   Buffer frames(std::size_t camera, const std::string& key, std::int64_t row) const {
     const std::vector<std::int64_t>* deltas = deltas_.find(key);
+    const std::vector<std::int64_t> rows = window(deltas, row);
     std::vector<Buffer> parts;
-    for (const std::int64_t at : window(deltas, row)) {
-      const Buffer pixels = frame(camera, at);
-      parts.push_back(is_video(camera) ? pixels : to_unit_range(pixels));
+    for (const std::int64_t at : rows) parts.push_back(frame(camera, at));
+    const bool to_float = !is_video(camera) && parts.front().dtype == DType::kUInt8;
+    std::vector<std::int64_t> shape = parts.front().shape;
+    if (deltas != nullptr) shape.insert(shape.begin(), static_cast<std::int64_t>(rows.size()));
+    Buffer result = make_buffer(to_float ? DType::kFloat32 : parts.front().dtype, std::move(shape));
+    std::byte* out = result.data.get();
+    for (const Buffer& part : parts) {
+      if (part.dtype != parts.front().dtype) {
+        fail(ErrorKind::kData, "{}: one window of {} mixes 8-bit and 16-bit images.", row_name(row), key);
+      }
+      if (to_float) {
+        write_unit_range(part, out);
+      } else {
+        std::memcpy(out, part.data.get(), part.bytes());
+      }
+      out += result.bytes() / parts.size();
     }
-    return stack(parts, deltas != nullptr);
+    return result;
   }
 
   /// One decoded frame, out of the cache if it is there. Its bytes are shared: not to be written.

@@ -19,6 +19,7 @@ DeltaIndices delta_indices(const OrderedMap<std::vector<double>>& delta_timestam
       fail(ErrorKind::kData, "delta_timestamps name {}, which is no feature of numbers or images in meta/info.json.",
            key);
     }
+    if (seconds.empty()) fail(ErrorKind::kData, "delta_timestamps of {} are empty, needed at least one.", key);
     std::vector<std::int64_t>& indices = result[key];
     for (const double delta : seconds) {
       const double frames = std::nearbyint(delta * fps);

@@ -190,6 +190,9 @@ TEST_F(Timestamps, OfAWindowMustBeWholeFramesOfKnownFeatures) {
   options.delta_timestamps.clear();
   options.delta_timestamps["action"] = {0};
   EXPECT_THAT(data_error_of([&] { Dataset{options}; }), HasSubstr("delta_timestamps name action"));
+  options.delta_timestamps.clear();
+  options.delta_timestamps["observation.state"] = {};
+  EXPECT_THAT(data_error_of([&] { Dataset{options}; }), HasSubstr("observation.state are empty"));
 }
 
 using Speed = SyntheticTest;
