@@ -6,7 +6,6 @@
 #include <ATen/ops/_fused_adamw.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
-#include <torch/csrc/autograd/grad_mode.h>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
@@ -25,10 +24,9 @@ Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamWCo
       moments_(parameters().size()),
       decoupled_weight_decay_(true) {}
 
-void Adam::step(const std::optional<at::Tensor>& found_inf) {
-  const at::NoGradGuard no_grad;
+void Adam::update(const std::optional<at::Tensor>& overflowed) {
   // Both have the same arguments.
-  const auto update = decoupled_weight_decay_ ? &at::_ops::_fused_adamw_::call : &at::_ops::_fused_adam_::call;
+  const auto fused = decoupled_weight_decay_ ? &at::_ops::_fused_adamw_::call : &at::_ops::_fused_adam_::call;
   std::size_t index = 0;
   for (std::size_t g = 0; g < groups().size(); ++g) {
     const Group& group = groups()[g];
@@ -49,11 +47,11 @@ void Adam::step(const std::optional<at::Tensor>& found_inf) {
     if (parameters.empty()) continue;
     const AdamSettings& settings = settings_[g];
     at::_foreach_add_(steps, 1);
-    update(parameters, gradients, exp_avgs, exp_avg_sqs, /*max_exp_avg_sqs=*/{}, steps, group.lr, settings.betas[0],
-           settings.betas[1], group.weight_decay, settings.eps, /*amsgrad=*/false, /*maximize=*/false,
-           /*grad_scale=*/{}, found_inf);
+    fused(parameters, gradients, exp_avgs, exp_avg_sqs, /*max_exp_avg_sqs=*/{}, steps, group.lr, settings.betas[0],
+          settings.betas[1], group.weight_decay, settings.eps, /*amsgrad=*/false, /*maximize=*/false,
+          /*grad_scale=*/{}, overflowed);
     // A skipped update does not count.
-    if (found_inf) at::_foreach_sub_(steps, std::vector<at::Tensor>(steps.size(), *found_inf));
+    if (overflowed) at::_foreach_sub_(steps, std::vector<at::Tensor>(steps.size(), *overflowed));
   }
 }
 

@@ -17,10 +17,10 @@ class Adam final : public Optimizer {
   Adam(std::vector<policy::ParameterGroup> groups, const config::AdamConfig& config);
   Adam(std::vector<policy::ParameterGroup> groups, const config::AdamWConfig& config);
 
-  void step(const std::optional<at::Tensor>& found_inf) override;
   OrderedMap<at::Tensor> state_tensors() const override;
 
  protected:
+  void update(const std::optional<at::Tensor>& overflowed) override;
   boost::json::object settings_json(std::size_t group) const override;
   void take_settings(std::size_t group, const boost::json::object& settings) override;
   OrderedMap<std::vector<std::int64_t>> state_shapes(const at::Tensor& parameter) const override;

@@ -1,5 +1,7 @@
 #include "host/optim/optimizer.h"
 
+#include <torch/csrc/autograd/grad_mode.h>
+
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 #include <type_traits>
@@ -17,6 +19,12 @@ Optimizer::Optimizer(std::vector<policy::ParameterGroup> groups, double lr, doub
   for (policy::ParameterGroup& group : groups) {
     groups_.push_back({std::move(group.parameters), group.lr.value_or(lr), std::nullopt, weight_decay});
   }
+}
+
+void Optimizer::step(const std::optional<at::Tensor>& found_inf) {
+  const at::NoGradGuard no_grad;
+  // The fused operators compare with 1, and a flag summed over ranks may be more.
+  update(found_inf ? std::optional(found_inf->ne(0).to(at::kFloat).reshape({})) : std::nullopt);
 }
 
 void Optimizer::zero_grad() {

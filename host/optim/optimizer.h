@@ -32,7 +32,7 @@ class Optimizer {
 
   /// One update of the parameters that have a gradient. `found_inf`: a float32 cell on the device; where it is not zero
   /// nothing changes (the update of a loss scaler that overflowed), and the host does not wait to know.
-  virtual void step(const std::optional<at::Tensor>& found_inf = std::nullopt) = 0;
+  void step(const std::optional<at::Tensor>& found_inf = std::nullopt);
   /// Drops the gradients; the next backward pass makes new ones.
   void zero_grad();
 
@@ -54,6 +54,8 @@ class Optimizer {
  protected:
   Optimizer(std::vector<policy::ParameterGroup> groups, double lr, double weight_decay);
 
+  /// step(), without recording gradients. `overflowed`: a float32 scalar on the device, 0 or 1.
+  virtual void update(const std::optional<at::Tensor>& overflowed) = 0;
   /// A group's keys except `initial_lr` and `params`.
   virtual boost::json::object settings_json(std::size_t group) const = 0;
   /// Takes over settings that were checked; lr, initial_lr and weight_decay are done already.

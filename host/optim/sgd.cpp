@@ -2,7 +2,6 @@
 
 #include <ATen/ops/_fused_sgd.h>
 #include <ATen/ops/empty_like.h>
-#include <torch/csrc/autograd/grad_mode.h>
 
 #include <boost/json/object.hpp>
 
@@ -22,8 +21,7 @@ Sgd::Sgd(std::vector<policy::ParameterGroup> all_groups, const config::SgdConfig
   }
 }
 
-void Sgd::step(const std::optional<at::Tensor>& found_inf) {
-  const at::NoGradGuard no_grad;
+void Sgd::update(const std::optional<at::Tensor>& overflowed) {
   std::size_t index = 0;
   for (std::size_t g = 0; g < groups().size(); ++g) {
     // The operator takes one flag for all: whether the momentum begins with this gradient.
@@ -33,15 +31,15 @@ void Sgd::step(const std::optional<at::Tensor>& found_inf) {
       const bool begins = settings_[g].momentum != 0 && !momentum_buffers_[index].defined();
       (begins ? beginning : going_on).push_back(index);
     }
-    update(g, going_on, /*first=*/false, found_inf);
+    update_group(g, going_on, /*first=*/false, overflowed);
     // A momentum must not begin with a skipped update, so the host looks, once.
-    if (!beginning.empty() && !(found_inf && found_inf->item<float>() != 0))
-      update(g, beginning, /*first=*/true, found_inf);
+    if (!beginning.empty() && !(overflowed && overflowed->item<float>() != 0))
+      update_group(g, beginning, /*first=*/true, overflowed);
   }
 }
 
-void Sgd::update(std::size_t g, const std::vector<std::size_t>& indices, bool first,
-                 const std::optional<at::Tensor>& found_inf) {
+void Sgd::update_group(std::size_t g, const std::vector<std::size_t>& indices, bool first,
+                       const std::optional<at::Tensor>& overflowed) {
   if (indices.empty()) return;
   const Settings& settings = settings_[g];
   std::vector<at::Tensor> parameters, gradients, buffers;
@@ -52,7 +50,7 @@ void Sgd::update(std::size_t g, const std::vector<std::size_t>& indices, bool fi
     if (settings.momentum != 0) buffers.push_back(momentum_buffers_[i]);
   }
   at::_fused_sgd_(parameters, gradients, buffers, groups()[g].weight_decay, settings.momentum, groups()[g].lr,
-                  settings.dampening, settings.nesterov, /*maximize=*/false, first, /*grad_scale=*/{}, found_inf);
+                  settings.dampening, settings.nesterov, /*maximize=*/false, first, /*grad_scale=*/{}, overflowed);
 }
 
 OrderedMap<at::Tensor> Sgd::state_tensors() const {

@@ -9,10 +9,10 @@ class Sgd final : public Optimizer {
  public:
   Sgd(std::vector<policy::ParameterGroup> groups, const config::SgdConfig& config);
 
-  void step(const std::optional<at::Tensor>& found_inf) override;
   OrderedMap<at::Tensor> state_tensors() const override;
 
  protected:
+  void update(const std::optional<at::Tensor>& overflowed) override;
   boost::json::object settings_json(std::size_t group) const override;
   void take_settings(std::size_t group, const boost::json::object& settings) override;
   OrderedMap<std::vector<std::int64_t>> state_shapes(const at::Tensor& parameter) const override;
@@ -23,8 +23,8 @@ class Sgd final : public Optimizer {
     double momentum, dampening;
     bool nesterov;
   };
-  void update(std::size_t group, const std::vector<std::size_t>& indices, bool first,
-              const std::optional<at::Tensor>& found_inf);
+  void update_group(std::size_t group, const std::vector<std::size_t>& indices, bool first,
+                    const std::optional<at::Tensor>& overflowed);
 
   std::vector<at::Tensor> parameters_;        // by index
   std::vector<Settings> settings_;            // of each group

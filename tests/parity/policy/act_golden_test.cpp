@@ -8,6 +8,7 @@
 
 #include <boost/json/array.hpp>
 
+#include "host/base/format.h"
 #include "host/optim/optimizer.h"
 #include "tests/parity/policy/golden.h"
 

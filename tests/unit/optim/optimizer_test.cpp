@@ -1,7 +1,5 @@
 #include "host/optim/optimizer.h"
 
-#include <ATen/TensorOperators.h>
-#include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>

@@ -1,0 +1,266 @@
+#include "host/policy/act.h"
+
+#include <ATen/Context.h>
+#include <ATen/ops/full_like.h>
+#include <ATen/ops/ones.h>
+#include <ATen/ops/randn.h>
+#include <ATen/ops/tensor.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include "host/base/error.h"
+
+namespace lerobot::policy {
+namespace {
+
+using config::FeatureType;
+using ::testing::ElementsAre;
+using ::testing::HasSubstr;
+
+std::string message_of(const std::function<void()>& action) {
+  try {
+    action();
+  } catch (const Error& error) {
+    return error.what();
+  }
+  return "no error";
+}
+
+config::ActConfig small_config() {
+  config::ActConfig config;
+  config.input_features["observation.environment_state"] = {FeatureType::kEnv, {5}};
+  config.output_features["action"] = {FeatureType::kAction, {3}};
+  config.chunk_size = config.n_action_steps = 4;
+  config.dim_model = 16;
+  config.n_heads = 2;
+  config.dim_feedforward = 24;
+  config.latent_dim = 6;
+  config.n_encoder_layers = config.n_vae_encoder_layers = 2;
+  return config;
+}
+
+Batch small_batch(const config::ActConfig& config, std::int64_t b = 2) {
+  Batch batch;
+  for (const auto& [name, feature] : config.input_features) {
+    std::vector<std::int64_t> shape = feature.shape;
+    shape.insert(shape.begin(), b);
+    batch[name] = at::randn(shape);
+  }
+  batch["action"] = at::randn({b, config.chunk_size, 3});
+  batch["action_is_pad"] = at::zeros({b, config.chunk_size}, at::kBool);
+  return batch;
+}
+
+TEST(Act, TrainsWithAnyMixOfInputsAndSettings) {
+  std::vector<config::ActConfig> configs(5, small_config());
+  configs[0].pre_norm = true;
+  configs[1].use_vae = false;
+  configs[2].input_features["observation.state"] = {FeatureType::kState, {2}};
+  configs[3].input_features = {{"observation.images.wide", {FeatureType::kVisual, {3, 64, 96}}},
+                               {"observation.images.tall", {FeatureType::kVisual, {3, 70, 33}}},
+                               {"observation.state", {FeatureType::kState, {2}}}};
+  configs[4].feedforward_activation = "gelu";
+  configs[4].n_decoder_layers = 2;
+  for (const config::ActConfig& config : configs) {
+    const auto policy = make_policy(config, at::kCPU);
+    const Loss loss = policy->forward(small_batch(config));
+    EXPECT_EQ(loss.parts.contains("kld_loss"), config.use_vae);
+    EXPECT_FALSE(loss.parts.find("l1_loss")->requires_grad());
+    loss.total.backward();
+    for (const auto& [name, parameter] : policy->parameters()) {
+      ASSERT_TRUE(parameter.grad().defined()) << name;
+      EXPECT_TRUE(parameter.grad().isfinite().all().item<bool>()) << name;
+    }
+    EXPECT_THAT(policy->predict_action_chunk(small_batch(config)).sizes().vec(), ElementsAre(2, 4, 3));
+  }
+}
+
+TEST(Act, HasTheTensorsOfItsInputsOnly) {
+  config::ActConfig config = small_config();
+  config.use_vae = false;
+  const auto policy = make_policy(config, at::kCPU);
+  EXPECT_FALSE(policy->has_backbone());
+  for (const auto& [name, tensor] : policy->state_dict()) {
+    EXPECT_FALSE(name.starts_with("model.vae")) << name;
+    EXPECT_FALSE(name.starts_with("model.backbone")) << name;
+  }
+  EXPECT_EQ(policy->state_dict().find("model.encoder_1d_feature_pos_embed.weight")->size(0), 2);
+  EXPECT_FALSE(policy->state_dict().contains("model.encoder.norm.weight"));
+  config.pre_norm = true;
+  EXPECT_TRUE(make_policy(config, at::kCPU)->state_dict().contains("model.encoder.norm.weight"));
+}
+
+TEST(Act, CountsValidActionsOnlyInItsL1Loss) {
+  config::ActConfig config = small_config();
+  config.chunk_size = config.n_action_steps = 10;
+  const auto policy = make_policy(config, at::kCPU);
+  policy->set_training(false);
+  Batch batch = small_batch(config);
+  // Error 1 where it counts, and a large one where it does not.
+  batch["action"] = policy->predict_action_chunk(batch).add(1);
+  batch["action_is_pad"].slice(1, 3).fill_(true);
+  batch["action"].slice(1, 3).add_(100);
+  EXPECT_NEAR(policy->forward(batch).total.item<double>(), 1.0, 1e-6);
+  batch["action_is_pad"].fill_(true);
+  EXPECT_EQ(policy->forward(batch).total.item<double>(), 0.0);
+}
+
+TEST(Act, DoesNotLookAtPaddedActions) {
+  const config::ActConfig config = small_config();
+  const auto policy = make_policy(config, at::kCPU);
+  Batch batch = small_batch(config);
+  batch["action_is_pad"].slice(1, 2).fill_(true);
+  const auto loss = [&] {
+    at::manual_seed(3);
+    return policy->forward(batch).total.item<double>();
+  };
+  const double before = loss();
+  batch["action"].slice(1, 2).fill_(50);
+  EXPECT_EQ(loss(), before);
+}
+
+TEST(Act, TakesActionsFromTheQueueUntilItIsEmptyAndForgetsThemOnReset) {
+  config::ActConfig config = small_config();
+  config.n_action_steps = 2;
+  const auto policy = make_policy(config, at::kCPU);
+  const Batch first = small_batch(config), second = small_batch(config);
+  const at::Tensor a = policy->predict_action_chunk(first), b = policy->predict_action_chunk(second);
+  EXPECT_TRUE(policy->select_action(first).equal(a.select(1, 0)));
+  EXPECT_TRUE(policy->select_action(second).equal(a.select(1, 1)));
+  EXPECT_TRUE(policy->select_action(second).equal(b.select(1, 0)));
+  policy->reset();
+  EXPECT_TRUE(policy->select_action(first).equal(a.select(1, 0)));
+}
+
+TEST(Act, SwitchesToEvaluationModeToPredict) {
+  const config::ActConfig config = small_config();
+  const auto policy = make_policy(config, at::kCPU);
+  const Batch batch = small_batch(config);
+  policy->set_training(true);
+  EXPECT_TRUE(policy->predict_action_chunk(batch).equal(policy->predict_action_chunk(batch)));
+}
+
+TEST(TemporalEnsembler, GivesPythonsWeightedMeans) {
+  TemporalEnsembler ensembler(0.01, 4);
+  const std::vector<double> expected{0.0, 5.4775000, 10.9400015, 16.3875046, 26.3875027, 36.3875008};
+  const auto chunk = [](double t) { return at::tensor({t, t + 1, t + 2, t + 3}, at::kFloat).view({1, 4, 1}); };
+  for (int round = 0; round < 2; ++round) {
+    for (std::size_t t = 0; t < expected.size(); ++t) {
+      EXPECT_NEAR(ensembler.update(chunk(10.0 * static_cast<double>(t))).item<double>(), expected[t], 2e-6);
+    }
+    ensembler.reset();
+  }
+}
+
+TEST(TemporalEnsembler, IsUsedBySelectActionWhenItIsConfigured) {
+  config::ActConfig config = small_config();
+  config.temporal_ensemble_coeff = 0.01;
+  config.n_action_steps = 1;
+  const auto policy = make_policy(config, at::kCPU);
+  const Batch first = small_batch(config), second = small_batch(config);
+  TemporalEnsembler ensembler(0.01, config.chunk_size);
+  for (const Batch& batch : {first, second}) {
+    EXPECT_TRUE(policy->select_action(batch).equal(ensembler.update(policy->predict_action_chunk(batch))));
+  }
+  policy->reset();
+  EXPECT_TRUE(policy->select_action(first).equal(policy->predict_action_chunk(first).select(1, 0)));
+}
+
+TEST(Act, RefusesSettingsThatItCannotHonourAndNamesTheFlag) {
+  const auto refuse = [](const std::function<void(config::ActConfig&)>& spoil) {
+    config::ActConfig config = small_config();
+    spoil(config);
+    return message_of([&] { make_policy(config, at::kCPU); });
+  };
+  EXPECT_THAT(refuse([](auto& c) { c.vision_backbone = "resnet50"; }),
+              HasSubstr("--policy.vision_backbone: found resnet50"));
+  EXPECT_THAT(refuse([](auto& c) { c.replace_final_stride_with_dilation = 1; }),
+              HasSubstr("--policy.replace_final_stride_with_dilation"));
+  EXPECT_THAT(refuse([](auto& c) { c.n_obs_steps = 2; }), HasSubstr("--policy.n_obs_steps: found 2, needed 1"));
+  EXPECT_THAT(refuse([](auto& c) { c.n_action_steps = 5; }),
+              HasSubstr("--policy.n_action_steps: found 5, needed at most"));
+  EXPECT_THAT(refuse([](auto& c) { c.temporal_ensemble_coeff = 0.01; }),
+              HasSubstr("--policy.n_action_steps: found 4, needed 1"));
+  EXPECT_THAT(refuse([](auto& c) { c.n_heads = 3; }), HasSubstr("--policy.dim_model: found 16"));
+  EXPECT_THAT(refuse([](auto& c) { c.chunk_size = 0; }), HasSubstr("--policy.chunk_size: found 0"));
+  EXPECT_THAT(refuse([](auto& c) { c.feedforward_activation = "glu"; }),
+              HasSubstr("--policy.feedforward_activation: found glu"));
+  EXPECT_THAT(refuse([](auto& c) { c.dropout = 1; }), HasSubstr("--policy.dropout"));
+  EXPECT_THAT(refuse([](auto& c) { c.input_features.clear(); }),
+              HasSubstr("neither a camera nor observation.environment_state"));
+  EXPECT_THAT(refuse([](auto& c) { c.output_features.clear(); }), HasSubstr("found no action"));
+  EXPECT_THAT(refuse([](auto& c) {
+                c.input_features["observation.image"] = {FeatureType::kVisual, {1, 96, 96}};
+              }),
+              HasSubstr("observation.image: found shape (1, 96, 96), needed (3, height, width)"));
+  EXPECT_THAT(message_of([] { make_policy(config::DiffusionConfig{}, at::kCPU); }),
+              HasSubstr("--policy.type: found diffusion"));
+}
+
+TEST(Act, RefusesABatchThatDoesNotFitAndNamesTheTensor) {
+  const config::ActConfig config = small_config();
+  const auto policy = make_policy(config, at::kCPU);
+  Batch batch = small_batch(config);
+  batch["action"] = at::zeros({2, 3, 3});
+  EXPECT_THAT(message_of([&] { policy->forward(batch); }),
+              HasSubstr("action: found shape (2, 3, 3) in the batch, needed (2, 4, 3)"));
+  batch.erase("action");
+  EXPECT_THAT(message_of([&] { policy->forward(batch); }), HasSubstr("action: found nothing in the batch"));
+  batch.erase("observation.environment_state");
+  EXPECT_THAT(message_of([&] { policy->forward(batch); }), HasSubstr("observation.environment_state: found nothing"));
+}
+
+TEST(LoadState, ReportsNamesAndRefusesShapes) {
+  const auto policy = make_policy(small_config(), at::kCPU);
+  OrderedMap<at::Tensor> state;
+  for (const auto& [name, tensor] : policy->state_dict()) {
+    if (name != "model.action_head.bias") state.append(name, at::full_like(tensor, 0.25));
+  }
+  state["model.other"] = at::ones({1});
+  const LoadReport report = load_state(*policy, state);
+  EXPECT_THAT(report.missing, ElementsAre("model.action_head.bias"));
+  EXPECT_THAT(report.unexpected, ElementsAre("model.other"));
+  EXPECT_EQ(policy->state_dict().find("model.action_head.weight")->min().item<float>(), 0.25F);
+  EXPECT_TRUE(policy->parameters().find("model.action_head.weight")->requires_grad());
+
+  state["model.action_head.weight"] = at::zeros({3, 17});
+  EXPECT_THAT(message_of([&] { load_state(*policy, state); }),
+              HasSubstr("model.action_head.weight: found shape (3, 17) in the weights, needed (3, 16)"));
+}
+
+config::ActConfig camera_config() {
+  config::ActConfig config = small_config();
+  config.input_features = {{"observation.image", {FeatureType::kVisual, {3, 64, 64}}}};
+  return config;
+}
+
+TEST(LoadBackbone, CopiesEveryTensorAndTakesTheNewStatisticsIntoUse) {
+  const auto policy = make_policy(camera_config(), at::kCPU), other = make_policy(camera_config(), at::kCPU);
+  OrderedMap<at::Tensor> weights;
+  for (const auto& [name, tensor] : other->state_dict()) {
+    if (name.starts_with("model.backbone.")) weights.append(name.substr(15), tensor);
+  }
+  weights.find("bn1.running_mean")->fill_(0.3);
+  weights.find("layer4.1.bn2.running_var")->fill_(4.0);
+  weights["fc.weight"] = at::zeros({1000, 512});
+  weights["bn1.num_batches_tracked"] = at::zeros({}, at::kLong);
+  policy->load_backbone(weights);
+  for (const auto& [name, tensor] : weights) {
+    if (name.starts_with("fc") || name.ends_with("num_batches_tracked")) continue;
+    EXPECT_TRUE(policy->state_dict().find("model.backbone." + name)->equal(tensor)) << name;
+  }
+  // The same weights through load_state give the same actions.
+  const auto third = make_policy(camera_config(), at::kCPU);
+  load_state(*third, policy->state_dict());
+  const Batch batch = small_batch(camera_config());
+  EXPECT_TRUE(third->predict_action_chunk(batch).equal(policy->predict_action_chunk(batch)));
+  EXPECT_FALSE(other->predict_action_chunk(batch).equal(policy->predict_action_chunk(batch)));
+
+  weights["conv1.weight"] = at::zeros({64, 1, 7, 7});
+  EXPECT_THAT(message_of([&] { policy->load_backbone(weights); }),
+              HasSubstr("conv1.weight: found shape (64, 1, 7, 7)"));
+  EXPECT_THAT(message_of([&] { policy->load_backbone({}); }), HasSubstr("conv1.weight: found no such tensor"));
+}
+
+}  // namespace
+}  // namespace lerobot::policy
