@@ -86,7 +86,8 @@ Tensors load_backbone_weights(const fs::path& path) {
   if (path.extension() == kSafetensors) return read_tensors(path);
   const PthFile file(path);
   Tensors out;
-  std::map<std::pair<std::string, DType>, at::Tensor> storages;  // tensors may share one, as they did when they were saved
+  std::map<std::pair<std::string, DType>, at::Tensor>
+      storages;  // tensors may share one, as they did when they were saved
   for (const auto& [name, tensor] : file.tensors()) {
     at::Tensor& storage = storages[{tensor.storage.key, tensor.storage.dtype}];
     if (!storage.defined()) {

@@ -211,6 +211,9 @@ class Machine {
       case 'R':
         call();
         return;
+      case '\x81':
+        pop();
+        complain(format("it makes an object of {}, which is not allowed", get<Global>(pop(), "a class").name));
       case 'b':
         set_state();
         return;

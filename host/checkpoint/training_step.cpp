@@ -95,11 +95,13 @@ void check_topology(const TrainingStep& recorded, const TrainingStep& current) {
     const Parallelism& was = *recorded.parallelism;
     const Parallelism& is = *current.parallelism;
     if (sharded(was) != sharded(is)) {
-      fail(ErrorKind::kCheckpoint,
-           "the checkpoint was saved with --parallelism.dp_shard={}, this run has {}: sharded and unsharded training "
-           "cannot "
-           "continue each other. Resume with the recorded value, or start from its weights with --policy.path.",
-           was.dp_shard, is.dp_shard);
+      fail(
+          ErrorKind::kCheckpoint,
+          "the checkpoint was saved by {} training (dp_shard {}, ring_degree {}, ulysses_degree {}), this run is {}: "
+          "they "
+          "cannot continue each other. Resume with the recorded degrees, or start from its weights with --policy.path.",
+          sharded(was) ? "sharded" : "unsharded", was.dp_shard, was.ring_degree, was.ulysses_degree,
+          sharded(is) ? "sharded" : "unsharded");
     }
     compare("dp_replicate", std::optional(was.dp_replicate), std::optional(is.dp_replicate));
     compare("dp_shard", std::optional(was.dp_shard), std::optional(is.dp_shard));

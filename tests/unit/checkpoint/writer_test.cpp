@@ -1,0 +1,206 @@
+#include "host/checkpoint/writer.h"
+
+#include <ATen/ops/full.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+
+#include <cerrno>
+#include <csignal>
+
+#include "host/base/log.h"
+#include "tests/unit/checkpoint/fixtures.h"
+
+namespace lerobot::checkpoint {
+namespace {
+
+using ::testing::AllOf;
+using ::testing::HasSubstr;
+using ::testing::ThrowsMessage;
+
+class Writer : public CheckpointTest {
+ protected:
+  static Checkpoint at_step(std::int64_t step) {
+    Checkpoint checkpoint = load(python_checkpoint());
+    checkpoint.position.step = step;
+    return checkpoint;
+  }
+  std::vector<std::string> names() {
+    std::vector<std::string> out;
+    for (const auto& entry : fs::directory_iterator(scratch() / "checkpoints")) out.push_back(entry.path().filename());
+    std::sort(out.begin(), out.end());
+    return out;
+  }
+};
+
+std::vector<std::string> files_below(const fs::path& directory) {
+  std::vector<std::string> out;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) out.push_back(fs::relative(entry.path(), directory));
+  }
+  std::sort(out.begin(), out.end());
+  return out;
+}
+
+TEST_F(Writer, WritesPythonsCheckpointBackByteForByte) {
+  for (const char* step : {"000020", "000030"}) {
+    const fs::path original = python_checkpoint().parent_path() / step;
+    const fs::path saved = CheckpointWriter(scratch(), 30).save(load(original));
+    EXPECT_EQ(saved, scratch() / "checkpoints" / step);
+    EXPECT_EQ(files_below(saved), files_below(original));
+    for (const std::string& file : files_below(original)) {
+      EXPECT_EQ(read_text(saved / file, ErrorKind::kIo), read_text(original / file, ErrorKind::kIo)) << file;
+    }
+  }
+}
+
+TEST_F(Writer, WritesADiffusionSchedulersStateBackByteForByte) {
+  const fs::path original = data("checkpoints/diffusion_keypoints/checkpoints/000020/training_state");
+  const fs::path mixed = copy_checkpoint();
+  for (const char* file : {kSchedulerFile, kParamGroupsFile, kStepFile}) {
+    fs::copy_file(original / file, mixed / kTrainingState / file, fs::copy_options::overwrite_existing);
+  }
+  const fs::path saved = CheckpointWriter(scratch(), 20).save(load(mixed));
+  for (const char* file : {kSchedulerFile, kParamGroupsFile, kStepFile}) {
+    EXPECT_EQ(read_text(saved / kTrainingState / file, ErrorKind::kIo), read_text(original / file, ErrorKind::kIo));
+  }
+}
+
+TEST_F(Writer, NamesStepsByTheDigitsOfTheRun) {
+  EXPECT_EQ(step_name(20, 30), "000020");
+  EXPECT_EQ(step_name(20, 12'345'678), "00000020");
+  EXPECT_EQ(step_name(1'234'567, 1), "1234567");
+  EXPECT_EQ(step_name(0, 0), "000000");
+}
+
+TEST_F(Writer, LastIsARelativeLinkToTheNewest) {
+  CheckpointWriter writer(scratch(), 30);
+  writer.save(at_step(1));
+  EXPECT_EQ(fs::read_symlink(scratch() / "checkpoints" / "last"), "000001");
+  writer.save(at_step(2));
+  EXPECT_EQ(fs::read_symlink(scratch() / "checkpoints" / "last"), "000002");
+  EXPECT_THAT(names(), ::testing::ElementsAre("000001", "000002", "last"));
+  EXPECT_EQ(load(scratch() / "checkpoints" / "last").position.step, 2);
+}
+
+TEST_F(Writer, WhereLinksAreImpossibleAPointerFileStandsForLast) {
+  for (const int error : {EPERM, ENOTSUP}) {
+    CheckpointWriter writer(scratch(), 30, {.reached = {}, .symlink = [error](const char*, const char*) {
+                                              errno = error;
+                                              return -1;
+                                            }});
+    writer.save(at_step(1));
+    writer.save(at_step(2));
+    EXPECT_TRUE(fs::is_regular_file(fs::symlink_status(scratch() / "checkpoints" / "last")));
+    EXPECT_EQ(read_last(scratch()), scratch() / "checkpoints" / "000002");
+    EXPECT_EQ(load(scratch() / "checkpoints" / "last").position.step, 2);
+    EXPECT_EQ(load(scratch() / "checkpoints" / "last/").position.step, 2);
+  }
+  CheckpointWriter(scratch(), 30).save(at_step(3));
+  EXPECT_TRUE(fs::is_symlink(scratch() / "checkpoints" / "last"));
+}
+
+TEST_F(Writer, ARealDirectoryNamedLastIsRefusedAndKept) {
+  const fs::path last = scratch() / "checkpoints" / "last";
+  fs::create_directories(last);
+  write_durable(last / "precious", "x");
+  EXPECT_THAT([&] { CheckpointWriter(scratch(), 30); },
+              ThrowsMessage<Error>(AllOf(HasSubstr("last: is a real directory"), HasSubstr("not deleted"))));
+  EXPECT_EQ(read_text(last / "precious", ErrorKind::kIo), "x");
+  fs::remove_all(last);
+  write_durable(last, "my notes");
+  EXPECT_THAT([&] { CheckpointWriter(scratch(), 30); }, ThrowsMessage<Error>(HasSubstr("not made by this program")));
+  fs::remove(last);
+  fs::create_symlink("nowhere", last);
+  CheckpointWriter(scratch(), 30).save(at_step(1));
+  EXPECT_EQ(read_last(scratch()), scratch() / "checkpoints" / "000001");
+}
+
+TEST_F(Writer, SavingAStepAgainReplacesIt) {
+  CheckpointWriter writer(scratch(), 30);
+  writer.save(at_step(1));
+  Checkpoint other = at_step(1);
+  other.model = {{"w", at::full({3}, 2.0)}};
+  writer.save(other);
+  EXPECT_THAT(names(), ::testing::ElementsAre("000001", "last"));
+  EXPECT_EQ(load(scratch() / "checkpoints/000001").model.size(), 1U);
+}
+
+TEST_F(Writer, LeftoversOfAnInterruptedSaveAreRemovedAndNothingElse) {
+  CheckpointWriter(scratch(), 30).save(at_step(1));
+  const fs::path checkpoints = scratch() / "checkpoints";
+  fs::create_directories(checkpoints / ".tmp-000002" / "pretrained_model");
+  fs::create_symlink("000001", checkpoints / ".tmp-last");
+  fs::create_directories(checkpoints / ".old-000001");              // its successor is in place
+  fs::rename(checkpoints / "000001", checkpoints / ".old-000007");  // moved aside, the successor never came
+  fs::create_directories(checkpoints / "000001");
+  write_durable(checkpoints / ".tmp-mine", "x");
+  write_durable(checkpoints / "notes.txt", "x");
+  const CheckpointWriter writer(scratch(), 30);
+  EXPECT_THAT(names(), ::testing::ElementsAre(".tmp-mine", "000001", "000007", "last", "notes.txt"));
+  EXPECT_EQ(find_latest(scratch()), checkpoints / "000007");
+}
+
+/// Files may not grow over a limit while this lives: a full disk for whoever writes.
+class FileSizeLimit {
+ public:
+  explicit FileSizeLimit(rlim_t bytes) {
+    std::signal(SIGXFSZ, SIG_IGN);
+    ::getrlimit(RLIMIT_FSIZE, &before_);
+    const rlimit limit{bytes, before_.rlim_max};
+    ::setrlimit(RLIMIT_FSIZE, &limit);
+  }
+  ~FileSizeLimit() { ::setrlimit(RLIMIT_FSIZE, &before_); }
+
+ private:
+  rlimit before_{};
+};
+
+TEST_F(Writer, AFullDiskLeavesEarlierCheckpointsAndNoParts) {
+  CheckpointWriter writer(scratch(), 30);
+  writer.save(at_step(1));
+  for (const rlim_t limit : {100, 1000, 20'000, 1'000'000, 2'000'000}) {  // each stops at another file
+    const FileSizeLimit full(limit);
+    try {
+      writer.save(at_step(2));
+      FAIL() << limit;
+    } catch (const Error& error) {
+      EXPECT_EQ(error.kind(), ErrorKind::kIo);
+      EXPECT_THAT(error.what(),
+                  AllOf(HasSubstr("step 2 was not saved"), HasSubstr("more bytes needed"), HasSubstr(" are free")));
+    }
+    EXPECT_THAT(names(), ::testing::ElementsAre("000001", "last"));
+  }
+  EXPECT_EQ(read_last(scratch()), scratch() / "checkpoints" / "000001");
+  EXPECT_EQ(load(*find_latest(scratch())).position.step, 1);
+  writer.save(at_step(2));
+  EXPECT_EQ(load(*find_latest(scratch())).position.step, 2);
+}
+
+TEST_F(Writer, WarnsBeforeTheDiskIsFull) {
+  const CheckpointWriter writer(scratch(), 30);
+  const std::uint64_t bytes = size_on_disk(at_step(1));
+  std::uint64_t real = 0;
+  for (const std::string& file : files_below(python_checkpoint())) real += fs::file_size(python_checkpoint() / file);
+  EXPECT_GE(bytes, real);
+  EXPECT_LE(bytes, real + real / 10);
+  EXPECT_TRUE(writer.check_room(bytes));
+  ::testing::internal::CaptureStderr();
+  EXPECT_FALSE(writer.check_room(std::uint64_t{1} << 62U));
+  log::flush();
+  EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("needs about 4611686018427387904 bytes"));
+}
+
+TEST_F(Writer, FilesHavePythonsModes) {
+  ::umask(022);
+  const fs::path saved = CheckpointWriter(scratch(), 30).save(at_step(1));
+  for (const std::string& file : files_below(saved)) {
+    struct stat info {};
+    ASSERT_EQ(::stat((saved / file).c_str(), &info), 0);
+    EXPECT_EQ(info.st_mode & 0777U, file.ends_with(".safetensors") ? 0600U : 0644U) << file;
+  }
+}
+
+}  // namespace
+}  // namespace lerobot::checkpoint
