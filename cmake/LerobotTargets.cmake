@@ -46,6 +46,9 @@ endfunction()
 # WHOLE: the binary is one CTest test, where starting it (loading torch, a plugin) costs more than its cases.
 function(lerobot_add_test name label)
   cmake_parse_arguments(ARG "TORCH;RUN_SERIAL;WHOLE" "TIMEOUT" "SOURCES;LIBS;DEPENDS" ${ARGN})
+  if(ARG_TORCH AND NOT LEROBOT_BUILD_TRAINER)
+    return()  # the sanitized builds are those without torch
+  endif()
   add_executable(${name} ${ARG_SOURCES})
   target_link_libraries(${name} PRIVATE ${ARG_LIBS} lerobot_host GTest::gmock GTest::gtest_main lerobot_warnings)
   target_include_directories(${name} PRIVATE ${PROJECT_SOURCE_DIR})
