@@ -1,10 +1,10 @@
-# Arrow and Parquet C++: an installed package if CMake finds one, else what scripts/setup unpacked into .deps/arrow.
+# Arrow and Parquet C++: an installed package of version 25 or newer if CMake finds one, else what scripts/setup unpacked into .deps/arrow.
 #   ArrowParquet::parquet            target
 #   ArrowParquet_BUNDLED_LIBRARIES   shared libraries to ship beside the trainer (empty for an installed Arrow)
 find_package(Arrow CONFIG QUIET)
 find_package(Parquet CONFIG QUIET)
 include(FindPackageHandleStandardArgs)
-if(Arrow_FOUND AND Parquet_FOUND)
+if(Arrow_FOUND AND Parquet_FOUND AND Arrow_VERSION VERSION_GREATER_EQUAL 25)
   find_package_handle_standard_args(ArrowParquet REQUIRED_VARS Arrow_DIR Parquet_DIR)
   add_library(ArrowParquet::parquet ALIAS Parquet::parquet_shared)
   set(ArrowParquet_BUNDLED_LIBRARIES "")

@@ -37,6 +37,6 @@ find_program(LEROBOT_CCACHE ccache)
 if(LEROBOT_CCACHE)
   # ccache needs these to serve files that use a precompiled header.
   set(CMAKE_CXX_COMPILER_LAUNCHER ${CMAKE_COMMAND} -E env
-    CCACHE_SLOPPINESS=pch_defines,time_macros,include_file_mtime,include_file_ctime
+    CCACHE_SLOPPINESS=pch_defines,time_macros
     CCACHE_BASEDIR=${PROJECT_SOURCE_DIR} ${LEROBOT_CCACHE})
 endif()

@@ -36,7 +36,8 @@ void check_options(const LoaderOptions& options) {
   check("batch_size", options.batch_size, 1);
   check("num_workers", options.num_workers, 0);
   check("prefetch_factor", options.prefetch_factor, 1);
-  check("start_batch", options.start_batch, 0);
+  check("start.epoch", options.start.epoch, 0);
+  check("start.sample", options.start.sample, 0);
 }
 
 /// The item; whatever goes wrong becomes an Error that names the sample.
@@ -82,13 +83,19 @@ Batch collate(const std::vector<Item>& items) {
   return batch;
 }
 
+LoaderStart position_after(std::int64_t step, std::int64_t num_samples, std::int64_t batch_size, std::int64_t world) {
+  const std::int64_t batches = (num_samples + batch_size - 1) / batch_size;
+  const std::int64_t rounds = (batches + world - 1) / world;
+  return {.epoch = step / rounds, .sample = std::min(step % rounds * batch_size * world, num_samples)};
+}
+
 class DataLoader::Impl {
  public:
   Impl(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
       : dataset_(std::move(dataset)),
         options_((check_options(options), std::move(options))),
         sampler_(dataset_->episodes(), options_.seed, 0, options_.drop_n_last_frames),
-        next_number_(options_.start_batch) {
+        next_(options_.start) {
     for (std::int64_t i = 0; i < options_.num_workers; ++i) {
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
@@ -111,16 +118,16 @@ class DataLoader::Impl {
   /// The next batch of the order, with nothing loaded. Under the lock.
   std::unique_ptr<Pending> plan() {
     auto pending = std::make_unique<Pending>();
-    pending->epoch = next_number_ / batches_per_epoch();
-    pending->batch_in_epoch = next_number_ % batches_per_epoch();
-    ++next_number_;
-    if (order_epoch_ != pending->epoch) {
-      order_ = sampler_.epoch_order(pending->epoch);
-      order_epoch_ = pending->epoch;
+    if (next_.sample >= sampler_.size()) next_ = {.epoch = next_.epoch + 1, .sample = 0};
+    pending->epoch = next_.epoch;
+    pending->batch_in_epoch = (next_.sample + options_.batch_size - 1) / options_.batch_size;
+    if (order_epoch_ != next_.epoch) {
+      order_ = sampler_.epoch_order(next_.epoch);
+      order_epoch_ = next_.epoch;
     }
-    const std::int64_t begin = pending->batch_in_epoch * options_.batch_size;
-    const std::int64_t end = std::min(begin + options_.batch_size, sampler_.size());
-    pending->rows.assign(order_.begin() + begin, order_.begin() + end);
+    const std::int64_t end = std::min(next_.sample + options_.batch_size, sampler_.size());
+    pending->rows.assign(order_.begin() + next_.sample, order_.begin() + end);
+    next_.sample = end;
     pending->items.resize(pending->rows.size());
     return pending;
   }
@@ -238,7 +245,7 @@ class DataLoader::Impl {
   std::mutex mutex_;  ///< guards all that follows
   std::condition_variable_any work_there_;
   std::condition_variable batch_ready_;
-  std::int64_t next_number_;  ///< of the next batch to plan, since step 0
+  LoaderStart next_;  ///< of the next batch to plan
   std::int64_t order_epoch_ = -1;
   std::vector<std::int64_t> order_;
   std::deque<std::unique_ptr<Pending>> window_;  ///< planned batches in order

@@ -12,13 +12,23 @@
 
 namespace lerobot::data {
 
+/// Where in the endless order of samples a loader begins: an epoch, and samples of it that are consumed already.
+struct LoaderStart {
+  std::int64_t epoch = 0;
+  std::int64_t sample = 0;
+};
+
+/// Where a run stands after `step` batches of `batch_size` samples from an epoch of `num_samples`, on `world` processes
+/// that take turns. The batch size is that of the run which made the steps.
+LoaderStart position_after(std::int64_t step, std::int64_t num_samples, std::int64_t batch_size,
+                           std::int64_t world = 1);
+
 struct LoaderOptions {
   std::int64_t batch_size = 8;
   std::int64_t num_workers = 4;      ///< threads; 0 loads in the thread that calls next()
   std::int64_t prefetch_factor = 4;  ///< batches made ahead, per worker
   std::int64_t seed = 0;
-  /// Batches consumed since step 0: divided by the batches of an epoch it gives epoch and position.
-  std::int64_t start_batch = 0;
+  LoaderStart start;
   std::int64_t drop_n_last_frames = 0;
   double stall_warning_s = 60;            ///< next() warns, each time it has waited that long
   std::function<void()> on_thread_start;  ///< called first in each worker

@@ -23,13 +23,6 @@ constexpr std::array<std::pair<DType, at::ScalarType>, 10> kTypes{{{DType::kBool
                                                                    {DType::kFloat32, at::kFloat},
                                                                    {DType::kFloat64, at::kDouble}}};
 
-at::ScalarType scalar_type(DType dtype) {
-  for (const auto& [ours, torchs] : kTypes) {
-    if (ours == dtype) return torchs;
-  }
-  fail(ErrorKind::kInternal, "safetensors type {}: no torch type for it", static_cast<int>(dtype));
-}
-
 DType dtype_of(const std::string& name, at::ScalarType type) {
   for (const auto& [ours, torchs] : kTypes) {
     if (torchs == type) return ours;
@@ -39,6 +32,13 @@ DType dtype_of(const std::string& name, at::ScalarType type) {
 }
 
 }  // namespace
+
+at::ScalarType scalar_type(DType dtype) {
+  for (const auto& [ours, torchs] : kTypes) {
+    if (ours == dtype) return torchs;
+  }
+  fail(ErrorKind::kInternal, "safetensors type {}: no torch type for it", static_cast<int>(dtype));
+}
 
 at::Tensor to_tensor(const TensorView& view) {
   at::Tensor tensor = at::empty(view.shape, scalar_type(view.dtype));

@@ -8,6 +8,9 @@
 
 namespace lerobot::policy {
 
+/// torch's name of an element type.
+at::ScalarType scalar_type(DType dtype);
+
 /// A copy on the CPU.
 at::Tensor to_tensor(const TensorView& view);
 /// Copies of all tensors of a file, in the file's order.

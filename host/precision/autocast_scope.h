@@ -3,32 +3,27 @@
 #include <cstdint>
 #include <string_view>
 
-#include "host/accel/activate.h"
+#include "host/accel/accelerator.h"
 
 namespace lerobot::precision {
 
-/// What the forward pass computes in. Parameters, gradients and optimizer state are float32 in every mode.
-enum class Precision { kFloat32, kBFloat16 };
+/// The compute type of `--accelerator.mixed_precision`: "no" or "bf16". Parameters, gradients and optimizer state are
+/// float32 in every mode. Throws Error(kConfig) for another name, and for a precision that the device lacks, with the
+/// reason; call it before long work.
+accel::Precision usable_precision(std::string_view mixed_precision, accel::Accelerator& accelerator);
 
-/// "no" or "bf16"; anything else is an Error(kConfig).
-Precision precision_from(std::string_view mixed_precision);
-
-/// Autocast for the lifetime of the scope; the previous state returns even when the step throws. Nothing for kFloat32.
+/// Autocast for the lifetime of the scope; the previous state returns even when the step throws. Nothing for float32.
 /// Leave it before the backward pass.
 class AutocastScope {
  public:
-  AutocastScope(accel::Accelerator& accelerator, Precision precision);
+  AutocastScope(accel::Accelerator& accelerator, accel::Precision precision);
   ~AutocastScope();
   AutocastScope(const AutocastScope&) = delete;
   AutocastScope& operator=(const AutocastScope&) = delete;
 
  private:
   accel::Accelerator& accelerator_;
-  bool entered_;
-  std::uint64_t token_ = 0;
+  std::uint64_t token_ = 0;  ///< 0: not entered
 };
-
-/// Throws Error(kConfig), with the reason, when the device cannot compute in this precision. Call before long work.
-void require_precision(accel::Accelerator& accelerator, Precision precision);
 
 }  // namespace lerobot::precision

@@ -8,9 +8,11 @@ namespace lerobot::train {
 namespace {
 
 at::Tensor to_tensor(const data::Buffer& buffer) {
-  return at::from_blob(
-      buffer.data.get(), buffer.shape, [keep = buffer.data](void*) {},
-      at::TensorOptions().dtype(policy::scalar_type(buffer.dtype)));
+  const auto options = at::TensorOptions().dtype(policy::scalar_type(buffer.dtype));
+  // The deleter's only work is to hold the buffer until the tensor is gone.
+  at::Tensor tensor = at::from_blob(
+      buffer.data.get(), buffer.shape, [keep = buffer.data](void*) {}, options);
+  return buffer.dtype == DType::kFloat64 ? tensor.to(at::kFloat) : tensor;
 }
 
 std::string renamed(const std::string& key, const OrderedMap<std::string>& rename_map) {
@@ -23,16 +25,22 @@ std::string renamed(const std::string& key, const OrderedMap<std::string>& renam
   return key;
 }
 
+bool is_for_policies(const std::string& key) {
+  return key.starts_with("observation") || key.starts_with("action");
+}
+
 }  // namespace
 
 policy::Batch to_tensors(const data::Batch& batch, const at::Device& device,
                          const OrderedMap<std::string>& rename_map) {
   policy::Batch tensors;
   for (const auto& [key, buffer] : batch.tensors) {
+    const std::string name = renamed(key, rename_map);
+    if (!is_for_policies(name)) continue;
     at::Tensor tensor = to_tensor(buffer).to(device, /*non_blocking=*/!device.is_cpu());
-    // Only cameras are stored as bytes; division after the transfer moves a quarter of the memory.
+    // Only cameras are stored as bytes; dividing after the transfer moves a quarter of the memory.
     if (buffer.dtype == DType::kUInt8) tensor = tensor.to(at::kFloat).div_(255.0);
-    tensors[renamed(key, rename_map)] = std::move(tensor);
+    tensors[name] = std::move(tensor);
   }
   return tensors;
 }

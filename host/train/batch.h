@@ -10,9 +10,9 @@
 
 namespace lerobot::train {
 
-/// The loader's plain buffers as tensors on `device`, without a copy where the device is the CPU (each tensor keeps its
-/// buffer alive). Camera frames of 8 bits become float32 in [0, 1]; observation keys are renamed by `rename_map`
-/// (dataset key -> policy key), their padding masks with them.
+/// The observations and actions of a batch as tensors on `device`, without a copy where the device is the CPU (each
+/// tensor keeps its buffer alive). Camera frames of 8 bits become float32 in [0, 1], float64 columns float32 (not every
+/// device has float64); keys are renamed by `rename_map` (dataset key -> policy key), their padding masks with them.
 policy::Batch to_tensors(const data::Batch& batch, const at::Device& device, const OrderedMap<std::string>& rename_map);
 
 }  // namespace lerobot::train

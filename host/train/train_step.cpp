@@ -16,7 +16,7 @@ StepReport TrainStep::operator()(const policy::Batch& batch) {
   report.loss = forward(batch);
   report.forward_s = clock.lap();
 
-  (report.loss.total / static_cast<double>(options_.accumulation_steps)).backward();
+  report.loss.total.div(static_cast<double>(options_.accumulation_steps)).backward();
   report.loss.total = report.loss.total.detach();
   report.backward_s = clock.lap();
 

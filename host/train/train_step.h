@@ -6,7 +6,7 @@
 #include <optional>
 #include <vector>
 
-#include "host/accel/activate.h"
+#include "host/accel/accelerator.h"
 #include "host/base/ordered_map.h"
 #include "host/optim/optimizer.h"
 #include "host/optim/scheduler.h"
@@ -26,7 +26,7 @@ struct StepReport {
 };
 
 struct StepOptions {
-  precision::Precision precision = precision::Precision::kFloat32;
+  accel::Precision precision = accel::Precision::kFloat32;
   std::int64_t accumulation_steps = 1;
   double grad_clip_norm = 0;  ///< 0 or less: no clipping
 };

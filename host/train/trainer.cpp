@@ -5,6 +5,7 @@
 #include <cmath>
 #include <csignal>
 
+#include "host/base/error.h"
 #include "host/base/log.h"
 #include "host/report/progress_bar.h"
 #include "host/train/interrupt.h"
@@ -60,7 +61,7 @@ class Loop {
     pending_.add("loss", report.loss.total);
     if (report.grad_norm) pending_.add("grad_norm", *report.grad_norm);
     for (const auto& [name, part] : report.loss.parts) pending_.add(name, part);
-    metrics.add("lr", parts_.optimizer->learning_rate());
+    metrics.add("lr", parts_.optimizer->groups().front().lr);
     metrics.add("dataloading_s", dataloading_s);
     metrics.add("preprocessing_s", preprocessing_s);
     metrics.add("update_s", update_s);

@@ -4,8 +4,7 @@
 
 #include <cstdint>
 #include <functional>
-#include <memory>
-#include <optional>
+#include <string_view>
 #include <vector>
 
 #include "host/base/ordered_map.h"
@@ -41,7 +40,6 @@ struct LoopParts {
   optim::Optimizer* optimizer = nullptr;
   report::Metrics* metrics = nullptr;
   report::MetricsLog* metrics_log = nullptr;
-  accel::Accelerator* accelerator = nullptr;
   /// Writes a checkpoint of the given step. Throws Error(kIo) when there is no room.
   std::function<void(std::int64_t step)> save;
 };

@@ -44,7 +44,7 @@ TEST(DataLoader, GivesTheFramesOfTheRecordedRun) {
 TEST(DataLoader, ResumesWhereTheRecordedRunWas) {
   const bj::value trace = json::read_file(kData / "checkpoints/act_keypoints/trace_resumed.json", ErrorKind::kData);
   LoaderOptions options = recorded_run();
-  options.start_batch = 20;
+  options.start = position_after(20, 1270, options.batch_size);
   DataLoader loader(open("pusht_keypoints"), options);
   for (const bj::value& update : trace.as_object().at("updates").as_array()) {
     const auto expected = bj::value_to<std::vector<std::int64_t>>(update.as_object().at("frames"));
@@ -58,19 +58,33 @@ TEST(DataLoader, StartsAResumedRunAtPythonsEpochAndIndex) {
   std::size_t checked = 0;
   for (const bj::value& value : golden.as_object().at("compute_sampler_state").as_array()) {
     const bj::object& state = value.as_object();
-    if (state.at("num_processes").as_int64() != 1) continue;
+    const LoaderStart start = position_after(state.at("step").as_int64(), state.at("num_frames").as_int64(),
+                                             state.at("batch_size").as_int64(), state.at("num_processes").as_int64());
+    EXPECT_EQ(start.epoch, state.at("epoch").as_int64());
+    EXPECT_EQ(start.sample, state.at("start_index").as_int64());
     LoaderOptions options = recorded_run();
     options.num_workers = 0;
-    options.start_batch = state.at("step").as_int64();
-    DataLoader loader(dataset, options);
-    ASSERT_EQ(loader.num_samples(), state.at("num_frames").as_int64());
-    const Batch batch = loader.next();
-    EXPECT_EQ(batch.epoch, state.at("epoch").as_int64());
-    EXPECT_EQ(batch.batch_in_epoch * options.batch_size, state.at("start_index").as_int64());
-    EXPECT_EQ(batch.starts_epoch, state.at("start_index").as_int64() == 0);
+    options.start = start;
+    const Batch batch = DataLoader(dataset, options).next();
+    EXPECT_EQ(batch.epoch, start.epoch);
+    EXPECT_EQ(batch.starts_epoch, start.sample == 0);
     ++checked;
   }
-  EXPECT_EQ(checked, 4u);
+  EXPECT_EQ(checked, 7u);
+}
+
+TEST(DataLoader, ResumesWithAnotherBatchSizeAtTheSampleThatComesNext) {
+  LoaderOptions options = recorded_run();
+  options.num_workers = 0;
+  const auto dataset = open("pusht_keypoints");
+  const std::vector<std::int64_t> order = EpisodeAwareSampler(dataset->episodes(), options.seed, 0, 0).epoch_order(0);
+  options.start = position_after(20, dataset->num_frames(), options.batch_size);  // 160 samples were consumed
+  options.batch_size = 3;
+  DataLoader loader(dataset, options);
+  const Batch first = loader.next();
+  EXPECT_EQ(first.rows, std::vector<std::int64_t>(order.begin() + 160, order.begin() + 163));
+  EXPECT_FALSE(first.starts_epoch);
+  EXPECT_EQ(loader.next().rows, std::vector<std::int64_t>(order.begin() + 163, order.begin() + 166));
 }
 
 bool same_tensors(const Batch& a, const Batch& b) {

@@ -1,0 +1,32 @@
+#pragma once
+
+#include <cstdint>
+#include <filesystem>
+#include <memory>
+
+#include "host/config/train_config.h"
+#include "host/data/dataset.h"
+#include "host/data/loader.h"
+#include "host/policy/normalizer.h"
+
+namespace lerobot::train {
+
+/// Where a dataset without --dataset.root would lie: $HF_LEROBOT_HOME/<repo_id>. Throws Error(kData) when neither that
+/// nor the root is there; nothing is downloaded.
+std::filesystem::path dataset_root(const config::DatasetConfig& config);
+
+/// Opens the dataset with the windows that the policy asks for. Checks its files. Throws Error(kData).
+std::shared_ptr<const data::Dataset> open_dataset(const config::TrainConfig& config, std::int64_t frame_cache_mb);
+
+/// The statistics that normalization uses: the dataset's, cameras with ImageNet's mean and deviation if so configured.
+policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_imagenet_stats);
+
+/// Fills in the policy's features from the dataset (renamed by rename_map), as LeRobot's make_policy does: outputs
+/// always, inputs only when there are none. Throws Error(kData) when cameras or shapes do not fit.
+void fill_features(config::TrainConfig& config, const data::DatasetMetadata& metadata);
+
+/// The loader of training batches.
+std::unique_ptr<data::DataLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,
+                                              const config::TrainConfig& config, const data::LoaderStart& start);
+
+}  // namespace lerobot::train

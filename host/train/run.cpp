@@ -1,0 +1,222 @@
+#include "host/train/run.h"
+
+#include <ATen/Parallel.h>
+
+#include <filesystem>
+
+#include "host/base/log.h"
+#include "host/base/text.h"
+#include "host/checkpoint/backbone_weights.h"
+#include "host/checkpoint/loader.h"
+#include "host/checkpoint/rng_state.h"
+#include "host/checkpoint/writer.h"
+#include "host/train/batch.h"
+#include "host/train/dataset_setup.h"
+#include "host/train/phase_clock.h"
+#include "host/train/random_state.h"
+#include "host/train/run_state.h"
+#include "host/train/trainer.h"
+
+namespace lerobot::train {
+namespace {
+
+namespace fs = std::filesystem;
+
+/// One training run, set up in the order in which Python draws random numbers: seed, dataset, policy, loader.
+class Run {
+ public:
+  Run(const config::TrainCommand& command, accel::Accelerator& accelerator)
+      : command_(command), accelerator_(accelerator), device_(accelerator.torch_device()) {
+    state_.config = command.config;
+  }
+
+  int train() {
+    prepare();
+    open_data();
+    make_model();
+    make_optimizer();
+    if (resumed_) resume();
+    check_room();
+    print_banner();
+    return loop();
+  }
+
+ private:
+  config::TrainConfig& config() { return state_.config; }
+  config::PolicyConfig& policy_config() { return *config().policy; }
+
+  /// Everything that can be refused before a file of the dataset is opened.
+  void prepare() {
+    precision_ = precision::usable_precision(config().accelerator.mixed_precision, accelerator_);
+    set_tf32();
+    if (command_.host.num_threads > 0) at::set_num_threads(static_cast<int>(command_.host.num_threads));
+    config::common(policy_config()).device = accelerator_.torch_device();
+    if (command_.checkpoint) {
+      resumed_ = checkpoint::load(*command_.checkpoint);
+      start_step_ = resumed_->position.step;
+      checkpoint::check_topology(resumed_->position, position(config(), start_step_));
+    } else {
+      find_initial_weights();
+    }
+    fs::create_directories(*config().output_dir);
+    writer_.emplace(*config().output_dir, config().steps);
+    if (config().seed) seed_everything(*config().seed);
+  }
+
+  void set_tf32() {
+    if (!config().tf32) return;
+    const bool on = *config().tf32;
+    if (on && (accelerator_.device_info().capabilities & LRA_CAP_TF32) == 0) {
+      log::info("--tf32=true: {} has no TF32, float32 products stay as they are", accelerator_.torch_device());
+      return;
+    }
+    accelerator_.tf32_set({.matmul = on ? accel::Tf32::kOn : accel::Tf32::kOff,
+                           .convolution = on ? accel::Tf32::kOn : accel::Tf32::kOff});
+  }
+
+  void find_initial_weights() {
+    const auto& pretrained = config::common(policy_config()).pretrained_path;
+    if (pretrained) {
+      initial_model_ = checkpoint::load_model(*pretrained);
+    } else if (const auto* act = std::get_if<config::ActConfig>(&policy_config())) {
+      backbone_file_ = checkpoint::find_backbone_file(act->pretrained_backbone_weights, act->vision_backbone);
+    }
+  }
+
+  void open_data() {
+    dataset_ = open_dataset(config(), command_.host.frame_cache_mb);
+    fill_features(config(), dataset_->metadata());
+  }
+
+  void make_model() {
+    state_.policy = policy::make_policy(policy_config(), device_);
+    if (resumed_) {
+      load_weights(resumed_->model);
+      state_.processors = read_processors(*resumed_, device_);
+      state_.rng = resumed_->rng;
+      return;
+    }
+    if (initial_model_) load_weights(*initial_model_);
+    if (backbone_file_ && state_.policy->has_backbone()) {
+      state_.policy->load_backbone(checkpoint::load_backbone_weights(*backbone_file_));
+      log::info("backbone weights from {}", backbone_file_->string());
+    }
+    const data::DatasetMetadata& metadata = dataset_->metadata();
+    state_.processors =
+        policy::make_processors(policy_config(), training_stats(metadata, config().dataset.use_imagenet_stats), device_,
+                                {ErrorKind::kData, (metadata.root() / "meta/stats.json").string()});
+    state_.rng = checkpoint::fresh_rng_state(config().seed);
+  }
+
+  void load_weights(const checkpoint::Tensors& weights) {
+    const policy::LoadReport report = policy::load_state(*state_.policy, weights);
+    if (!report.missing.empty()) log::warn("parameters that the checkpoint lacks: {}", join(report.missing, ", "));
+    if (!report.unexpected.empty()) {
+      log::warn("tensors of the checkpoint that the policy does not have: {}", join(report.unexpected, ", "));
+    }
+  }
+
+  void make_optimizer() {
+    std::vector<policy::ParameterGroup> groups = state_.policy->optim_groups();
+    if (!config().use_policy_training_preset) {
+      policy::ParameterGroup all;
+      for (const auto& [name, parameter] : state_.policy->parameters()) all.parameters.emplace_back(name, parameter);
+      groups = {std::move(all)};
+    }
+    state_.optimizer = optim::make_optimizer(*config().optimizer, std::move(groups));
+    if (config().scheduler) {
+      state_.scheduler = optim::make_scheduler(*config().scheduler, *state_.optimizer, config().steps);
+    }
+  }
+
+  void resume() {
+    restore(state_, *resumed_, command_.checkpoint->string());
+    // Sample-exact also when the batch size changed: the samples consumed are those of the recorded one.
+    start_ = data::position_after(start_step_, dataset_->num_frames(),
+                                  resumed_->position.batch_size.value_or(config().batch_size));
+    resumed_.reset();
+  }
+
+  /// Adam keeps two more numbers for each parameter from the first update on.
+  void check_room() const {
+    if (!state_.config.save_checkpoint) return;
+    constexpr std::uint64_t kBytes = 3 * sizeof(float);
+    writer_->check_room(kBytes * static_cast<std::uint64_t>(state_.policy->num_parameters()));
+  }
+
+  void print_banner() {
+    const auto accumulation = config().accelerator.gradient_accumulation.steps;
+    log::info("Output dir: {}", *config().output_dir);
+    log::info("Device: {} ({}, plugin {}), precision: {}", accelerator_.torch_device(), accelerator_.device_info().name,
+              accelerator_.plugin_id(), precision_ == accel::Precision::kFloat32 ? "float32" : "bf16 autocast");
+    log::info("cfg.steps={} ({})", config().steps, report::format_big_number(static_cast<double>(config().steps)));
+    log::info("dataset.num_frames={} ({})", dataset_->num_frames(),
+              report::format_big_number(static_cast<double>(dataset_->num_frames())));
+    log::info("dataset.num_episodes={}", dataset_->num_episodes());
+    log::info("Effective batch size: {} x 1 dp workers x {} grad accum = {} (topology: dp_replicate=1, dp_shard=1)",
+              config().batch_size, accumulation, config().batch_size * accumulation);
+    const std::int64_t parameters = state_.policy->num_parameters();
+    log::info("num_learnable_params={} ({})", parameters, report::format_big_number(static_cast<double>(parameters)));
+    if (start_step_ > 0) log::info("Resuming after step {} of {}", start_step_, command_.checkpoint->string());
+  }
+
+  int loop() {
+    TrainStep step(*state_.policy, *state_.optimizer, state_.scheduler.get(), accelerator_,
+                   {.precision = precision_,
+                    .accumulation_steps = config().accelerator.gradient_accumulation.steps,
+                    .grad_clip_norm = optim::grad_clip_norm(*config().optimizer)});
+    report::Metrics metrics({.samples_per_step = config().batch_size,
+                             .num_frames = dataset_->num_frames(),
+                             .num_episodes = dataset_->num_episodes()},
+                            start_step_);
+    report::MetricsLog metrics_log(*config().output_dir, start_step_);
+    const auto loader = make_loader(dataset_, config(), start_);
+    state_.policy->set_training(true);
+
+    LoopParts parts;
+    parts.next_batch = [&](double& dataloading_s, double& preprocessing_s) {
+      return next_batch(*loader, dataloading_s, preprocessing_s);
+    };
+    parts.step = &step;
+    parts.optimizer = state_.optimizer.get();
+    parts.metrics = &metrics;
+    parts.metrics_log = &metrics_log;
+    parts.save = [this](std::int64_t at) { writer_->save(to_checkpoint(state_, at)); };
+    return run_loop({.steps = config().steps,
+                     .log_freq = config().log_freq,
+                     .save_freq = config().save_freq,
+                     .save_checkpoint = config().save_checkpoint},
+                    parts, start_step_);
+  }
+
+  policy::Batch next_batch(data::DataLoader& loader, double& dataloading_s, double& preprocessing_s) {
+    PhaseClock clock;
+    const data::Batch batch = loader.next();
+    if (batch.starts_epoch) draw_loader_seed();
+    dataloading_s = clock.lap();
+    policy::Batch prepared = state_.processors->pre.normalize(to_tensors(batch, device_, config().rename_map));
+    preprocessing_s = clock.lap();
+    return prepared;
+  }
+
+  const config::TrainCommand& command_;
+  accel::Accelerator& accelerator_;
+  at::Device device_;
+  accel::Precision precision_ = accel::Precision::kFloat32;
+  RunState state_;
+  std::optional<checkpoint::Checkpoint> resumed_;
+  std::int64_t start_step_ = 0;
+  data::LoaderStart start_;
+  std::optional<checkpoint::Tensors> initial_model_;
+  std::optional<fs::path> backbone_file_;
+  std::optional<checkpoint::CheckpointWriter> writer_;
+  std::shared_ptr<const data::Dataset> dataset_;
+};
+
+}  // namespace
+
+int run(const config::TrainCommand& command, accel::Accelerator& accelerator) {
+  return Run(command, accelerator).train();
+}
+
+}  // namespace lerobot::train

@@ -1,0 +1,87 @@
+#include "host/train/run_state.h"
+
+#include "host/base/error.h"
+#include "host/base/log.h"
+#include "host/checkpoint/rng_state.h"
+#include "host/config/load.h"
+#include "host/policy/processor_json.h"
+
+namespace lerobot::train {
+namespace {
+
+constexpr const char* kPreprocessor = "policy_preprocessor";
+constexpr const char* kPostprocessor = "policy_postprocessor";
+
+/// "cuda" of "cuda:1": what LeRobot writes into a processor's file.
+std::string device_type(const std::string& device) {
+  return device.substr(0, device.find(':'));
+}
+
+checkpoint::ProcessorFile processor_file(const char* name, boost::json::value json, std::string_view state_file,
+                                         const policy::Normalizer& normalizer) {
+  checkpoint::ProcessorFile file{.name = name, .json = std::move(json), .states = {}};
+  file.states.append(std::string(state_file), normalizer.state());
+  return file;
+}
+
+policy::Normalizer read_normalizer(const checkpoint::Checkpoint& checkpoint, std::string_view name,
+                                   const at::Device& device) {
+  for (const checkpoint::ProcessorFile& file : checkpoint.processors) {
+    if (file.name != name) continue;
+    const std::string path = file.name + ".json";
+    const checkpoint::Tensors none;
+    const auto& state = file.states.empty() ? none : file.states.begin()->second;
+    return {policy::read_normalization(file.json, state, path), device, {ErrorKind::kCheckpoint, path}};
+  }
+  fail(ErrorKind::kCheckpoint, "the checkpoint has no {}.json, which holds the statistics for normalization", name);
+}
+
+}  // namespace
+
+checkpoint::TrainingStep position(const config::TrainConfig& config, std::int64_t step) {
+  return {.step = step,
+          .dp_world_size = 1,
+          .batch_size = config.batch_size,
+          .grad_accum_steps = config.accelerator.gradient_accumulation.steps,
+          .parallelism = checkpoint::Parallelism{}};
+}
+
+checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step) {
+  checkpoint::Checkpoint out;
+  out.position = position(state.config, step);
+  out.config_json = config::policy_config_json(*state.config.policy);
+  out.train_config_json = config::train_config_json(state.config);
+  out.model = state.policy->state_dict();
+  const policy::Normalizer& pre = state.processors->pre;
+  const policy::Normalizer& post = state.processors->post;
+  const std::string device = device_type(config::common(*state.config.policy).device.value_or("cpu"));
+  out.processors.push_back(
+      processor_file(kPreprocessor, policy::preprocessor_json(pre.normalization(), state.config.rename_map, device),
+                     policy::kPreprocessorState, pre));
+  out.processors.push_back(processor_file(kPostprocessor, policy::postprocessor_json(post.normalization()),
+                                          policy::kPostprocessorState, post));
+  out.optimizer = state.optimizer->state_tensors();
+  out.optimizer_param_groups = state.optimizer->param_groups_json();
+  if (state.scheduler) out.scheduler = state.scheduler->state_json();
+  out.rng = state.rng;
+  checkpoint::record_torch_rng(out.rng);
+  return out;
+}
+
+policy::Processors read_processors(const checkpoint::Checkpoint& checkpoint, const at::Device& device) {
+  return {read_normalizer(checkpoint, kPreprocessor, device), read_normalizer(checkpoint, kPostprocessor, device)};
+}
+
+void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const std::string& source) {
+  state.optimizer->load(checkpoint.optimizer, checkpoint.optimizer_param_groups, source);
+  if (state.scheduler) {
+    if (!checkpoint.scheduler) {
+      fail(ErrorKind::kCheckpoint,
+           "{}: has no training_state/scheduler_state.json, but the configuration has a scheduler", source);
+    }
+    state.scheduler->load(*checkpoint.scheduler, source);
+  }
+  checkpoint::restore_torch_rng(checkpoint.rng);
+}
+
+}  // namespace lerobot::train

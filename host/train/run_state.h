@@ -1,0 +1,40 @@
+#pragma once
+
+#include <cstdint>
+#include <memory>
+#include <optional>
+#include <string>
+
+#include "host/checkpoint/checkpoint.h"
+#include "host/config/train_config.h"
+#include "host/optim/optimizer.h"
+#include "host/optim/scheduler.h"
+#include "host/policy/normalizer.h"
+#include "host/policy/policy.h"
+
+namespace lerobot::train {
+
+/// Everything that training changes and a checkpoint keeps.
+struct RunState {
+  config::TrainConfig config;  ///< as it is saved: features filled in, device resolved
+  std::unique_ptr<policy::Policy> policy;
+  std::optional<policy::Processors> processors;
+  std::unique_ptr<optim::Optimizer> optimizer;
+  std::unique_ptr<optim::LrScheduler> scheduler;  ///< null without one
+  checkpoint::Tensors rng;                        ///< entries of rng_state.safetensors that training does not change
+};
+
+/// Where the run stands after `step` micro-batches, in the terms of training_step.json.
+checkpoint::TrainingStep position(const config::TrainConfig& config, std::int64_t step);
+
+/// The whole state after `step` micro-batches, ready to be written. Tensors are shared, not copied.
+checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step);
+
+/// The processors that a checkpoint holds: its statistics stay in force when a run resumes.
+policy::Processors read_processors(const checkpoint::Checkpoint& checkpoint, const at::Device& device);
+
+/// Puts optimizer, schedule and torch's random generator where the checkpoint left them. `source` names it in messages.
+/// Throws Error(kCheckpoint).
+void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const std::string& source);
+
+}  // namespace lerobot::train

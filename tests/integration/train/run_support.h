@@ -1,0 +1,31 @@
+#pragma once
+
+#include <boost/json/value.hpp>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+#include "tests/support/program.h"
+
+namespace lerobot::test {
+
+/// The program of the build tree.
+std::string train_program();
+/// tests/data/NAME
+std::filesystem::path test_data(const std::string& name);
+
+/// Flags of a small ACT run on a dataset of tests/data/datasets, into `output_dir`.
+std::vector<std::string> small_act(const std::string& dataset, const std::filesystem::path& output_dir,
+                                   const std::vector<std::string>& more = {});
+
+/// Runs lerobot-train and expects success; the output is shown when it fails.
+void train(const std::vector<std::string>& arguments);
+
+/// The lines of metrics.jsonl.
+std::vector<boost::json::object> metrics(const std::filesystem::path& output_dir);
+/// Column of metrics.jsonl.
+std::vector<double> column(const std::filesystem::path& output_dir, const std::string& name);
+
+std::string file_content(const std::filesystem::path& path);
+
+}  // namespace lerobot::test
