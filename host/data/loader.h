@@ -31,7 +31,7 @@ struct LoaderOptions {
   LoaderStart start;
   std::int64_t drop_n_last_frames = 0;
   double stall_warning_s = 60;            ///< next() warns, each time it has waited that long
-  std::function<void()> on_thread_start;  ///< called first in each worker
+  std::function<void()> on_thread_start;  ///< called first in each worker: lets tests be slow or fail there
 };
 
 struct Batch {

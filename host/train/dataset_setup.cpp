@@ -1,6 +1,5 @@
 #include "host/train/dataset_setup.h"
 
-#include <ATen/Parallel.h>
 #include <ATen/ops/tensor.h>
 
 #include "host/base/error.h"
@@ -96,8 +95,6 @@ std::unique_ptr<data::DataLoader> make_loader(std::shared_ptr<const data::Datase
   options.prefetch_factor = config.prefetch_factor;
   options.seed = config.seed.value_or(0);
   options.start = start;
-  // A loader thread that grew a pool of compute threads of its own would take the processors from training.
-  options.on_thread_start = [] { at::set_num_threads(1); };
   return std::make_unique<data::DataLoader>(std::move(dataset), std::move(options));
 }
 

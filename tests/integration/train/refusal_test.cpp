@@ -88,7 +88,7 @@ TEST_F(Refusal, RootThatIsNotThere) {
 TEST_F(Refusal, OutputFolderInUse) {
   fs::create_directories(folder_ / "out");
   std::ofstream(folder_ / "out/file") << "x";
-  expect_refused(run(test_data("datasets/pusht_keypoints")), 3, {"out", "--resume=true"});
+  expect_refused(run(test_data("datasets/pusht_keypoints")), 2, {"out", "--resume=true"});
 }
 
 TEST_F(Refusal, UnknownFlagNamesTheNearest) {
@@ -97,7 +97,7 @@ TEST_F(Refusal, UnknownFlagNamesTheNearest) {
 
 TEST_F(Refusal, PrecisionAndDevicesThatAreNotThere) {
   const fs::path root = test_data("datasets/pusht_keypoints");
-  expect_refused(run(root, {"--accelerator.mixed_precision=fp16"}), 3, {"mixed_precision", "fp16"});
+  expect_refused(run(root, {"--accelerator.mixed_precision=fp16"}), 2, {"mixed_precision", "fp16"});
   expect_refused(run(root, {"--policy.device=cuda"}), 5, {"cuda", "cpu"});
 }
 

@@ -7,6 +7,7 @@
 
 #include "host/base/json.h"
 #include "host/data/loader.h"
+#include "host/data/sampler.h"
 
 namespace lerobot::data {
 namespace {
