@@ -69,13 +69,6 @@ at::Tensor spread(NormalizationMode mode, const at::Tensor& first, const at::Ten
 
 }  // namespace
 
-void use_imagenet_stats(Stats& stats, const std::vector<std::string>& cameras) {
-  for (const std::string& camera : cameras) {
-    stats[camera]["mean"] = at::tensor({0.485, 0.456, 0.406}, at::kFloat).view({3, 1, 1});
-    stats[camera]["std"] = at::tensor({0.229, 0.224, 0.225}, at::kFloat).view({3, 1, 1});
-  }
-}
-
 Normalizer::Normalizer(Normalization normalization, const at::Device& device, const StatsSource& source)
     : normalization_(std::move(normalization)) {
   for (auto& [name, all] : normalization_.stats) {

@@ -16,9 +16,6 @@ namespace lerobot::policy {
 /// Feature, then statistic (mean, std, min, max, q01, ..., count), to a float32 tensor on the CPU.
 using Stats = OrderedMap<OrderedMap<at::Tensor>>;
 
-/// Replaces mean and standard deviation of cameras by those of ImageNet.
-void use_imagenet_stats(Stats& stats, const std::vector<std::string>& cameras);
-
 /// Where statistics came from, for messages.
 struct StatsSource {
   ErrorKind kind;    // kData or kCheckpoint

@@ -2,13 +2,13 @@
 
 #include <ATen/ops/from_blob.h>
 
-#include "host/policy/tensor_io.h"
+#include "host/checkpoint/tensor_file.h"
 
 namespace lerobot::train {
 namespace {
 
 at::Tensor to_tensor(const data::Buffer& buffer) {
-  const auto options = at::TensorOptions().dtype(policy::scalar_type(buffer.dtype));
+  const auto options = at::TensorOptions().dtype(checkpoint::scalar_type(buffer.dtype));
   // The deleter's only work is to hold the buffer until the tensor is gone.
   at::Tensor tensor = at::from_blob(
       buffer.data.get(), buffer.shape, [keep = buffer.data](void*) {}, options);

@@ -5,12 +5,12 @@
 #include <limits>
 
 #include "host/base/json.h"
-#include "host/policy/tensor_io.h"
+#include "host/checkpoint/tensor_file.h"
 
 namespace lerobot::policy::golden {
 
 OrderedMap<at::Tensor> tensors(const std::string& path) {
-  return to_tensors(SafetensorsFile(format("{}/{}", LEROBOT_TEST_DATA, path), ErrorKind::kData));
+  return checkpoint::read_tensors(format("{}/{}", LEROBOT_TEST_DATA, path));
 }
 
 Golden::Golden(const std::string& name)

@@ -13,7 +13,7 @@
 #include "host/base/file.h"
 #include "host/base/json.h"
 #include "host/policy/policy.h"
-#include "host/policy/tensor_io.h"
+#include "host/checkpoint/tensor_file.h"
 
 namespace lerobot::optim {
 namespace {
@@ -76,7 +76,7 @@ struct Saved {
 Saved saved() {
   const std::string folder = data("act_keypoints/checkpoints/000020/training_state");
   Saved saved;
-  saved.tensors = policy::to_tensors(SafetensorsFile(folder + "/optimizer_state.safetensors", ErrorKind::kData));
+  saved.tensors = checkpoint::read_tensors(folder + "/optimizer_state.safetensors");
   saved.groups_text = read_text(folder + "/optimizer_param_groups.json", ErrorKind::kData);
   saved.groups = json::parse(saved.groups_text, "optimizer_param_groups.json", ErrorKind::kCheckpoint);
   return saved;

@@ -10,7 +10,7 @@
 #include "host/base/file.h"
 #include "host/base/json.h"
 #include "host/policy/processor_json.h"
-#include "host/policy/tensor_io.h"
+#include "host/checkpoint/tensor_file.h"
 
 namespace lerobot::policy {
 namespace {
@@ -141,7 +141,7 @@ struct Folder {
     return read_text(format("{}/{}", path, name), ErrorKind::kCheckpoint);
   }
   OrderedMap<at::Tensor> tensors(std::string_view name) const {
-    return to_tensors(SafetensorsFile(format("{}/{}", path, name), ErrorKind::kCheckpoint));
+    return checkpoint::read_tensors(format("{}/{}", path, name));
   }
 };
 
@@ -170,40 +170,6 @@ TEST(Processors, ReadPythonsFilesAndWriteTheSame) {
     expect_equal(pre.state(), pre_state);
     expect_equal(post.state(), post_state);
   }
-}
-
-TEST(Processors, OfADatasetsStatisticsAreThoseOfPythonsCheckpoint) {
-  const Folder folder{format("{}/checkpoints/act_pusht/checkpoints/000020/pretrained_model", LEROBOT_TEST_DATA)};
-  config::ActConfig config;
-  config.input_features["observation.image"] = {FeatureType::kVisual, {3, 96, 96}};
-  config.input_features["observation.state"] = {FeatureType::kState, {2}};
-  config.output_features["action"] = {FeatureType::kAction, {2}};
-
-  // The dataset's own statistics, as the reader of meta/stats.json would hand them over.
-  Stats stats;
-  const boost::json::value file =
-      json::read_file(format("{}/datasets/pusht_sim/meta/stats.json", LEROBOT_TEST_DATA), ErrorKind::kData);
-  const std::function<void(const boost::json::value&, std::vector<double>&)> flatten = [&](const auto& json,
-                                                                                           auto& out) {
-    if (json.is_array()) {
-      for (const boost::json::value& item : json.as_array()) flatten(item, out);
-    } else {
-      out.push_back(json.template to_number<double>());
-    }
-  };
-  for (const auto& [feature, all] : file.as_object()) {
-    for (const auto& [which, json] : all.as_object()) {
-      std::vector<double> values;
-      flatten(json, values);
-      const bool nested = json.is_array() && json.as_array()[0].is_array();
-      const at::Tensor flat = floats(values);
-      stats[std::string_view(feature)][std::string_view(which)] = nested ? flat.view({-1, 1, 1}) : flat;
-    }
-  }
-  use_imagenet_stats(stats, {"observation.image"});
-  const Processors processors = make_processors(config, stats, at::kCPU, {ErrorKind::kData, "meta/stats.json"});
-  expect_equal(processors.pre.state(), folder.tensors(kPreprocessorState));
-  expect_equal(processors.post.state(), folder.tensors(kPostprocessorState));
 }
 
 TEST(Processors, NormalizeTheGoldenBatchAsPython) {

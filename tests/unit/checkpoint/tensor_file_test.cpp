@@ -1,4 +1,4 @@
-#include "host/policy/tensor_io.h"
+#include "host/checkpoint/tensor_file.h"
 
 #include <ATen/ops/arange.h>
 #include <ATen/ops/tensor.h>
@@ -7,12 +7,12 @@
 
 #include <filesystem>
 
-namespace lerobot::policy {
+namespace lerobot::checkpoint {
 namespace {
 
-TEST(TensorIo, WritesAndReadsTensorsOfEveryTypeAndLayout) {
+TEST(TensorFile, WritesAndReadsTensorsOfEveryTypeAndLayout) {
   const at::Tensor counts = at::arange(12).view({3, 4});
-  OrderedMap<at::Tensor> tensors{{"transposed", counts.to(at::kFloat).t()},
+  Tensors tensors{{"transposed", counts.to(at::kFloat).t()},
                                  {"scalar", at::tensor(20.0F)},
                                  {"empty", at::zeros({0, 3})},
                                  {"int64", counts},
@@ -21,9 +21,9 @@ TEST(TensorIo, WritesAndReadsTensorsOfEveryTypeAndLayout) {
                                  {"half", counts.to(at::kHalf)},
                                  {"bfloat16", counts.to(at::kBFloat16)},
                                  {"double", counts.to(at::kDouble)}};
-  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "tensor_io_test.safetensors";
-  write_safetensors(path, HostTensors(tensors).views());
-  const OrderedMap<at::Tensor> read = to_tensors(SafetensorsFile(path, ErrorKind::kData));
+  const std::filesystem::path path = std::filesystem::path(::testing::TempDir()) / "tensor_file_test.safetensors";
+  write_tensors(path, tensors);
+  const Tensors read = read_tensors(path);
   std::filesystem::remove(path);
   ASSERT_EQ(read.size(), tensors.size());
   for (const auto& [name, tensor] : tensors) {
@@ -34,4 +34,4 @@ TEST(TensorIo, WritesAndReadsTensorsOfEveryTypeAndLayout) {
 }
 
 }  // namespace
-}  // namespace lerobot::policy
+}  // namespace lerobot::checkpoint
