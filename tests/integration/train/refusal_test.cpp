@@ -109,6 +109,14 @@ TEST_F(Refusal, MissingBackboneWeightsNameFileAndCure) {
   expect_refused(outcome, 9, {"resnet18-f37072fd.pth", "--policy.pretrained_backbone_weights=null"});
 }
 
+TEST_F(Refusal, LossThatIsNotFiniteStopsTheRun) {
+  const Outcome outcome = run_program(
+      train_program(), small_act("pusht_keypoints", folder_ / "out", {"--steps=50", "--policy.optimizer_lr=1e10"}));
+  EXPECT_EQ(outcome.exit_code, 7) << outcome.out;
+  EXPECT_THAT(outcome.out, AllOf(HasSubstr("error: the loss is "), HasSubstr("learning rate")));
+  EXPECT_FALSE(fs::exists(folder_ / "out/checkpoints/000050"));
+}
+
 TEST_F(Refusal, FullDiskNamesBytesNeededAndKeepsOlderCheckpoints) {
   // A limit on file sizes stands for a disk with no room: the model's file does not fit.
   const fs::path run_dir = folder_ / "out";
