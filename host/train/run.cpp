@@ -4,6 +4,7 @@
 
 #include <filesystem>
 
+#include "host/base/error.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
 #include "host/checkpoint/backbone_weights.h"
@@ -58,9 +59,18 @@ class Run {
     } else {
       find_initial_weights();
     }
-    fs::create_directories(*config().output_dir);
-    writer_.emplace(*config().output_dir, config().steps);
+    open_output();
     if (config().seed) seed_everything(*config().seed);
+  }
+
+  void open_output() {
+    const fs::path directory = *config().output_dir;
+    std::error_code ec;
+    fs::create_directories(directory, ec);
+    if (ec) {
+      fail(ErrorKind::kIo, "--output_dir={}: cannot be created: {}. Choose another.", directory.string(), ec.message());
+    }
+    writer_.emplace(directory, config().steps);
   }
 
   void set_tf32() {

@@ -1,6 +1,6 @@
 // Autocast scopes: what runs in which precision, on which thread, and with which weights.
-#include <ATen/ops/mm.h>
 #include <ATen/core/grad_mode.h>
+#include <ATen/ops/mm.h>
 
 #include <thread>
 

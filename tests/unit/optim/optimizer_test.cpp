@@ -12,8 +12,8 @@
 #include "host/base/error.h"
 #include "host/base/file.h"
 #include "host/base/json.h"
-#include "host/policy/policy.h"
 #include "host/checkpoint/tensor_file.h"
+#include "host/policy/policy.h"
 
 namespace lerobot::optim {
 namespace {

@@ -9,8 +9,8 @@
 
 #include "host/base/file.h"
 #include "host/base/json.h"
-#include "host/policy/processor_json.h"
 #include "host/checkpoint/tensor_file.h"
+#include "host/policy/processor_json.h"
 
 namespace lerobot::policy {
 namespace {
