@@ -15,6 +15,12 @@ at::Tensor to_tensor(const data::Buffer& buffer) {
   return buffer.dtype == DType::kFloat64 ? tensor.to(at::kFloat) : tensor;
 }
 
+bool is_for_policies(const std::string& key) {
+  return key.starts_with("observation") || key.starts_with("action");
+}
+
+}  // namespace
+
 std::string renamed(const std::string& key, const OrderedMap<std::string>& rename_map) {
   constexpr std::string_view kPad = "_is_pad";
   if (const std::string* to = rename_map.find(key)) return *to;
@@ -24,12 +30,6 @@ std::string renamed(const std::string& key, const OrderedMap<std::string>& renam
   }
   return key;
 }
-
-bool is_for_policies(const std::string& key) {
-  return key.starts_with("observation") || key.starts_with("action");
-}
-
-}  // namespace
 
 policy::Batch to_tensors(const data::Batch& batch, const at::Device& device,
                          const OrderedMap<std::string>& rename_map) {

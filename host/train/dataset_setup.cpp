@@ -5,6 +5,7 @@
 #include "host/base/error.h"
 #include "host/base/text.h"
 #include "host/policy/features.h"
+#include "host/train/batch.h"
 
 namespace lerobot::train {
 namespace {
@@ -16,11 +17,6 @@ fs::path datasets_home() {
   if (const auto home = environment("HF_HOME")) return fs::path(*home) / "lerobot";
   if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface/lerobot";
   return fs::path(environment("HOME").value_or("")) / ".cache/huggingface/lerobot";
-}
-
-std::string renamed(const std::string& key, const OrderedMap<std::string>& rename_map) {
-  const std::string* to = rename_map.find(key);
-  return to ? *to : key;
 }
 
 /// The policy's windows, in frames, as the dataset's, in seconds.
