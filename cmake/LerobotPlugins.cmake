@@ -21,6 +21,9 @@ function(lerobot_add_accelerator_plugin id)
   endif()
   lerobot_plugin_library(lerobot_probe_${id} lra_probe ${id} ${ARG_VERSION}
     SOURCES ${ARG_PROBE} LIBS lerobot::accel_sdk)
+  if(NOT TARGET lerobot::accel_sdk_torch)
+    return()  # a sanitized build, without torch: the probe alone, for its tests
+  endif()
   lerobot_plugin_library(lerobot_accel_${id} lra_get_api ${id} ${ARG_VERSION}
     SOURCES ${ARG_SOURCES} LIBS ${ARG_LIBS} lerobot::accel_sdk_torch)
 

@@ -24,6 +24,8 @@ struct ProbeRequest {
   std::filesystem::path library;               ///< the thin library, or the full one when there is no thin one
   std::filesystem::path package_directory;     ///< absolute
   std::string device_archs;                    ///< joined by ';'
+  std::filesystem::path torch_directory;       ///< of the torch that the plugin would run on; empty: none
+  std::string torch_version;                   ///< of that torch; empty: not known
   std::vector<std::filesystem::path> preload;  ///< for a full library: what it needs opened before it, in order
 };
 

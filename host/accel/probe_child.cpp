@@ -36,6 +36,10 @@ const char* reason_code_name(std::uint32_t code) {
       return "library-missing";
     case LRA_REASON_ARCHITECTURE:
       return "architecture";
+    case LRA_REASON_NOT_PERMITTED:
+      return "not-permitted";
+    case LRA_REASON_TORCH:
+      return "torch";
     default:
       return "other";
   }
@@ -62,6 +66,11 @@ ProbeResult ask(lra_probe_fn probe, const ProbeRequest& request) {
   args.package_directory_size = directory.size();
   args.device_archs = request.device_archs.c_str();
   args.device_archs_size = request.device_archs.size();
+  const std::string torch = request.torch_directory.string();
+  args.torch_directory = torch.c_str();
+  args.torch_directory_size = torch.size();
+  args.torch_version = request.torch_version.c_str();
+  args.torch_version_size = request.torch_version.size();
   std::array<lra_device_info, kDevices> devices{};
   for (lra_device_info& device : devices) device.struct_size = sizeof device;
   lra_probe_result answer{};

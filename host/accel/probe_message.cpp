@@ -43,6 +43,8 @@ std::string write_request(const ProbeRequest& request) {
   return bj::serialize(bj::object{{"library", request.library.string()},
                                   {"package_directory", request.package_directory.string()},
                                   {"device_archs", request.device_archs},
+                                  {"torch_directory", request.torch_directory.string()},
+                                  {"torch_version", request.torch_version},
                                   {"preload", std::move(preload)}});
 }
 
@@ -50,7 +52,12 @@ ProbeRequest read_request(const std::string& line) {
   try {
     const bj::value value = json::parse(line, "probe request", ErrorKind::kInternal);
     const bj::object& object = value.as_object();
-    ProbeRequest request{text(object, "library"), text(object, "package_directory"), text(object, "device_archs"), {}};
+    ProbeRequest request;
+    request.library = text(object, "library");
+    request.package_directory = text(object, "package_directory");
+    request.device_archs = text(object, "device_archs");
+    request.torch_directory = text(object, "torch_directory");
+    request.torch_version = text(object, "torch_version");
     for (const bj::value& path : object.at("preload").as_array()) {
       request.preload.emplace_back(std::string(path.as_string()));
     }

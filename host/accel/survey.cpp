@@ -70,6 +70,8 @@ ProbeRequest request_for(const Candidate& candidate) {
   request.library = candidate.checked.probe;
   request.package_directory = std::filesystem::canonical(candidate.package.directory);
   request.device_archs = join(candidate.package.manifest->device_archs, ";");
+  request.torch_directory = candidate.checked.torch.directory;
+  request.torch_version = candidate.checked.torch.version;
   if (!candidate.checked.thin) request.preload = candidate.checked.torch.preload;
   return request;
 }

@@ -128,6 +128,8 @@ typedef struct lra_device_info {
 #define LRA_REASON_LIBRARY_MISSING 5u       /* the text names the library */
 #define LRA_REASON_ARCHITECTURE 6u          /* devices are there, none of an architecture in device_archs */
 #define LRA_REASON_OTHER 7u                 /* the text says it all */
+#define LRA_REASON_NOT_PERMITTED 8u         /* a device node is there, this user may not open it; the text names both */
+#define LRA_REASON_TORCH 9u                 /* the torch found is not built for this hardware */
 
 /* What the host knows when it probes. */
 typedef struct lra_probe_args {
@@ -139,6 +141,10 @@ typedef struct lra_probe_args {
   uint64_t package_directory_size;
   const char* device_archs; /* the manifest's device_archs joined by ';', e.g. "sm_80;sm_90"; empty: no restriction */
   uint64_t device_archs_size;
+  const char* torch_directory; /* absolute path of the libraries of the torch that the plugin would run on; empty: none */
+  uint64_t torch_directory_size;
+  const char* torch_version; /* of that torch, with its build tag where it is known: "2.11.0+cu130"; may be empty */
+  uint64_t torch_version_size;
 } lra_probe_args;
 
 typedef struct lra_probe_result {

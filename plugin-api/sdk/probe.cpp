@@ -14,6 +14,8 @@ std::string text(const char* data, std::uint64_t size) {
 ProbeRequest read_request(const lra_probe_args& args) {
   ProbeRequest request;
   request.package_directory = text(args.package_directory, args.package_directory_size);
+  request.torch_directory = text(args.torch_directory, args.torch_directory_size);
+  request.torch_version = text(args.torch_version, args.torch_version_size);
   const std::string archs = text(args.device_archs, args.device_archs_size);
   for (std::size_t begin = 0; begin < archs.size();) {
     const std::size_t end = std::min(archs.find(';', begin), archs.size());

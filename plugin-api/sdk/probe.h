@@ -11,6 +11,8 @@ namespace lerobot::sdk {
 struct ProbeRequest {
   std::string package_directory;
   std::vector<std::string> device_archs;  ///< that the package has code for; empty: no restriction
+  std::string torch_directory;            ///< libraries of the torch that the plugin would run on; empty: none
+  std::string torch_version;              ///< of that torch, e.g. "2.11.0+cu130"; may be empty
 };
 
 /// Usable when `reason_code` is LRA_REASON_NONE.

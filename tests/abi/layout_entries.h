@@ -28,6 +28,10 @@
   FIELD(lra_probe_args, package_directory_size)  \
   FIELD(lra_probe_args, device_archs)            \
   FIELD(lra_probe_args, device_archs_size)       \
+  FIELD(lra_probe_args, torch_directory)         \
+  FIELD(lra_probe_args, torch_directory_size)    \
+  FIELD(lra_probe_args, torch_version)           \
+  FIELD(lra_probe_args, torch_version_size)      \
   STRUCT(lra_probe_result)                       \
   FIELD(lra_probe_result, struct_size)           \
   FIELD(lra_probe_result, availability)          \

@@ -22,7 +22,10 @@ using testing::HasSubstr;
 constexpr auto kLimit = 20s;
 
 ProbeRequest request(const std::filesystem::path& library) {
-  return {library, library.parent_path(), "", {}};
+  ProbeRequest request;
+  request.library = library;
+  request.package_directory = library.parent_path();
+  return request;
 }
 
 ProbeResult probe(const std::string& way, std::chrono::milliseconds limit = kLimit) {
@@ -126,11 +129,18 @@ TEST(Probes, WorkWhereChildrenAreNotWaitedFor) {
 }
 
 TEST(ProbeMessage, PassesThroughItsText) {
-  const ProbeRequest sent{"/a b/\"lib\".so", "/a b", "sm_80;sm_90", {"/x.so", "/y.so"}};
+  const ProbeRequest sent{.library = "/a b/\"lib\".so",
+                          .package_directory = "/a b",
+                          .device_archs = "sm_80;sm_90",
+                          .torch_directory = "/torch/lib",
+                          .torch_version = "2.11.0+x",
+                          .preload = {"/x.so", "/y.so"}};
   const ProbeRequest received = read_request(write_request(sent));
   EXPECT_EQ(received.library, sent.library);
   EXPECT_EQ(received.preload, sent.preload);
   EXPECT_EQ(received.device_archs, sent.device_archs);
+  EXPECT_EQ(received.torch_directory, sent.torch_directory);
+  EXPECT_EQ(received.torch_version, sent.torch_version);
 }
 
 TEST(ProbeMessage, RefusesAnythingElse) {
