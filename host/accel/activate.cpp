@@ -141,9 +141,9 @@ std::unique_ptr<Accelerator> activate(const Candidate& candidate, std::uint32_t 
   return accelerator;
 }
 
-void* load_trainer(const std::string& torch_version) {
+void* load_trainer(const TorchRuntime& torch) {
   constexpr char kEntry[] = "lerobot_trainer_run";
-  const auto path = trainer_library(library_directory(), torch_version);
+  const auto path = trainer_library(library_directory(), torch);
   void* entry = Library::open(path).find(kEntry);
   if (!entry) fail(ErrorKind::kDevice, "{}: exports no {}. Reinstall the program", path.string(), kEntry);
   return entry;

@@ -14,10 +14,10 @@ namespace lerobot::accel {
 /// loaded cannot be unloaded.
 std::unique_ptr<Accelerator> activate(const Candidate& candidate, std::uint32_t device);
 
-/// Opens the trainer library that fits `torch_version` (of the torch that activate loaded) and returns the address of
+/// Opens the trainer library that fits `torch` (the one that activate loaded) and returns the address of
 /// its function lerobot_trainer_run. Throws Error(kDevice) that names the versions present and how to build the
 /// missing.
-void* load_trainer(const std::string& torch_version);
+void* load_trainer(const TorchRuntime& torch);
 
 /// "2.11.0" from what the C function aoti_torch_abi_version answers: one byte each from the top.
 std::string torch_version_text(std::uint64_t abi_version);

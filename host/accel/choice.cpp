@@ -4,6 +4,7 @@
 #include <charconv>
 #include <set>
 
+#include "host/accel/backends.h"
 #include "host/accel/visibility.h"
 #include "host/base/error.h"
 #include "host/base/text.h"
@@ -13,7 +14,7 @@ namespace {
 
 /// A program's processor, as opposed to an accelerator.
 bool is_cpu(const Candidate& candidate) {
-  return candidate.serves("cpu");
+  return candidate.serves(std::string(kProcessor));
 }
 
 std::string list_of(const Survey& survey, const std::vector<const Candidate*>& candidates) {
@@ -112,7 +113,13 @@ std::optional<std::string> unused_accelerator(const Survey& survey) {
   for (const Candidate* candidate : rejected(survey)) {
     if (!is_cpu(*candidate)) others.push_back(candidate);
   }
-  const std::string why = others.empty() ? "no plugin for it is installed" : list_of(survey, others);
+  std::string why = list_of(survey, others);
+  for (const Backend& backend : kBackends) {
+    const auto is_its = [&](const Candidate& candidate) { return candidate.package.id == backend.id; };
+    if (!shows(survey.hardware, backend) || std::ranges::any_of(survey.candidates, is_its)) continue;
+    why += format("{}the plugin {} for {} is not installed", why.empty() ? "" : " | ", backend.id, backend.vendor);
+  }
+  if (why.empty()) why = "no plugin for it is installed";
   return format("This machine has an accelerator ({}), but training runs on the CPU: {}", seen, why);
 }
 
@@ -196,7 +203,8 @@ DeviceName parse_device(const std::string& text) {
     name.index = index;
   }
   if (!good) {
-    fail(ErrorKind::kUsage, "{} is not a device. Write a type in lower case, or type:index: cpu, cuda, cuda:1",
+    fail(ErrorKind::kUsage,
+         "{} is not a device. Write a type in lower case, or type:index; lerobot-accel list shows the types",
          shell_quote(text));
   }
   return name;
@@ -216,11 +224,11 @@ std::string describe(const Candidate& candidate, const Variables& variables) {
   std::string line = format("{}: {}", candidate.package.id, state_name(candidate.state));
   if (!candidate.reason.empty()) line += ": " + candidate.reason;
   if (candidate.state == State::kUnavailable && candidate.package.manifest) {
-    const std::string hidden = visibility_variables(*candidate.package.manifest, variables);
-    if (!hidden.empty() && candidate.reason.find(hidden) == std::string::npos) {
-      line += hides_every_device(*candidate.package.manifest, variables) ? format(" ({} hides every device)", hidden)
-                                                                         : format(" (set: {})", hidden);
-    }
+    const Manifest& manifest = *candidate.package.manifest;
+    const std::string hidden = visibility_variables(manifest, variables);
+    const auto is_said = [&](const std::string& name) { return candidate.reason.find(name) != std::string::npos; };
+    if (!hidden.empty() && std::ranges::none_of(manifest.visible_devices, is_said))
+      line += format(" (set: {})", hidden);
   }
   if (!candidate.cure.empty()) line += ". " + candidate.cure;
   return line;

@@ -13,12 +13,8 @@ namespace lerobot::accel {
 namespace fs = std::filesystem;
 namespace {
 
-struct Vendor {
-  std::string_view id;
-  std::string_view name;
-  std::string_view device_type;
-};
-constexpr Vendor kVendors[] = {{"10de", "NVIDIA", "cuda"}, {"1002", "AMD", "rocm"}, {"8086", "Intel", "xpu"}};
+/// Where a processor's own graphics sit on every x86 machine that has them.
+constexpr std::string_view kProcessorGraphics = ":00:02.0";
 
 /// A sysfs attribute such as "0x10de", without the 0x.
 std::string attribute(const fs::path& file) {
@@ -44,12 +40,11 @@ std::vector<PciDevice> scan_pci(const fs::path& sysroot) {
     const std::string pci_class = attribute(entry / "class");
     if (!pci_class.starts_with("03") && !pci_class.starts_with("12")) continue;  // display, processing accelerator
     const std::string vendor_id = attribute(entry / "vendor");
-    PciDevice device{entry.filename().string(), vendor_id, vendor_id + ":" + attribute(entry / "device"), "", true};
-    const auto vendor = std::ranges::find(kVendors, std::string_view(vendor_id), &Vendor::id);
-    if (vendor != std::end(kVendors)) {
-      device.vendor = vendor->name;
-      device.device_type = vendor->device_type;
-      device.accelerator = vendor->name != "Intel" || !device.address.ends_with(":00:02.0");
+    PciDevice device{entry.filename().string(), vendor_id, vendor_id + ":" + attribute(entry / "device"), true};
+    const auto backend = std::ranges::find(kBackends, std::string_view(vendor_id), &Backend::pci_vendor);
+    if (!vendor_id.empty() && backend != std::end(kBackends)) {
+      device.vendor = backend->vendor;
+      device.accelerator = !device.address.ends_with(kProcessorGraphics);
     } else if (pci_class.starts_with("03")) {
       continue;  // a virtual machine's or server board's screen
     }
@@ -122,6 +117,11 @@ std::vector<std::string> describe(const HardwareScan& scan) {
                node.group));
   }
   return lines;
+}
+
+bool shows(const HardwareScan& scan, const Backend& backend) {
+  return std::ranges::any_of(
+      scan.pci, [&](const PciDevice& device) { return device.accelerator && device.vendor == backend.vendor; });
 }
 
 std::string seen_accelerators(const HardwareScan& scan) {

@@ -4,6 +4,7 @@
 #include <string>
 #include <vector>
 
+#include "host/accel/backends.h"
 #include "host/accel/search.h"
 
 namespace lerobot::accel {
@@ -11,10 +12,9 @@ namespace lerobot::accel {
 /// A display or processing device on the PCI bus.
 struct PciDevice {
   std::string address;      ///< "0000:3b:00.0"
-  std::string vendor;       ///< "NVIDIA", "AMD", "Intel", or the vendor's number
+  std::string vendor;       ///< "NVIDIA", "AMD", ..., or the vendor's number
   std::string id;           ///< "10de:2330"
-  std::string device_type;  ///< of --policy.device: "cuda", "rocm", "xpu"; empty for an unknown vendor
-  bool accelerator = true;  ///< false for a processor's own graphics (Intel, 00:02.0)
+  bool accelerator = true;  ///< false for a processor's own graphics (00:02.0)
 };
 
 /// A device node of a vendor's driver.
@@ -38,6 +38,9 @@ std::filesystem::path hardware_sysroot(const Variables& variables);
 
 /// One line for each accelerator seen, each node that this user may not open with the cure.
 std::vector<std::string> describe(const HardwareScan& scan);
+
+/// Whether one of the backend's accelerators is on the bus.
+bool shows(const HardwareScan& scan, const Backend& backend);
 
 /// Accelerators of the scan, for "seen but not used": "NVIDIA 10de:2330 at 0000:3b:00.0". Empty when there is none.
 std::string seen_accelerators(const HardwareScan& scan);

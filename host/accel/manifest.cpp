@@ -176,6 +176,31 @@ std::vector<std::string> read_device_types(const Reader& manifest) {
   return types;
 }
 
+/// Names of environment variables: what a message shows of the environment is chosen by the manifest, so nothing but
+/// names like CUDA_VISIBLE_DEVICES is accepted.
+std::vector<std::string> read_visible_devices(const Reader& manifest) {
+  std::vector<std::string> names = manifest.texts("visible_devices");
+  for (const std::string& name : names) {
+    const bool plain =
+        std::ranges::all_of(name, [](char c) { return (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') || c == '_'; });
+    const bool selects = name.ends_with("_DEVICES") || name.ends_with("_MASK") || name.ends_with("_SELECTOR");
+    if (!plain || !selects) {
+      refuse("visible_devices", format("{}: a name in capitals that ends with _DEVICES, _MASK or _SELECTOR", name));
+    }
+  }
+  return names;
+}
+
+/// File names without a directory.
+std::vector<std::string> read_torch_libraries(const Reader& manifest) {
+  std::vector<std::string> names = manifest.texts("torch_libraries");
+  for (const std::string& name : names) {
+    Reader::checked_path(name, "torch_libraries");
+    if (name.find('/') != std::string::npos) refuse("torch_libraries", format("{}: a file name without /", name));
+  }
+  return names;
+}
+
 void read_plugin_part(const Reader& reader, Manifest& manifest) {
   manifest.abi = read_abi(reader);
   manifest.probe = reader.optional_path("probe");
@@ -183,6 +208,11 @@ void read_plugin_part(const Reader& reader, Manifest& manifest) {
   manifest.device_types = read_device_types(reader);
   if (manifest.device_types.empty()) refuse("device_types", "is missing or empty");
   manifest.device_archs = reader.texts("device_archs");
+  manifest.visible_devices = read_visible_devices(reader);
+  manifest.torch_libraries = read_torch_libraries(reader);
+  if (!manifest.torch_libraries.empty() && manifest.torch.kind != TorchSource::Kind::kExternal) {
+    refuse("torch_libraries", "belongs to an external torch; a package lists its libraries in preload");
+  }
   manifest.automatic = reader.boolean("auto");
   if (reader.find("priority")) manifest.priority = reader.integer("priority", -1000000, 1000000);
 }

@@ -41,11 +41,13 @@ struct Manifest {
   std::optional<std::string> probe;
   std::string library;
   TorchSource torch;
-  std::string torch_version;  ///< "2.11.0"; empty when there is no torch
+  std::string torch_version;                 ///< "2.11.0"; empty when there is no torch
+  std::vector<std::string> torch_libraries;  ///< names in the directory of an external torch, opened after libtorch_cpu
   std::vector<std::string> preload;
   std::vector<std::string> architectures;
   std::vector<std::string> device_archs;
   std::vector<std::string> device_types;
+  std::vector<std::string> visible_devices;  ///< variables that hide devices, in the order of their application
   bool automatic = false;
   std::int64_t priority = 0;
   std::vector<std::pair<std::string, std::string>> sha256;  ///< file, 64 hex digits

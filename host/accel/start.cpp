@@ -87,7 +87,7 @@ Started start(const StartOptions& options) {
     log::warn("Plugin {} does not start: {}. Starting again without it.", id, error.what());
     restart_without(id, error.what());
   }
-  started.torch_version = choice.candidate->checked.torch.version;
+  started.torch = choice.candidate->checked.torch;
   return started;
 }
 

@@ -27,7 +27,7 @@ SurveyOptions survey_options(const std::vector<std::string>& plugin_directories,
 /// What started, and what a later refusal may have to say about it.
 struct Started {
   std::unique_ptr<Accelerator> accelerator;
-  std::string torch_version;          ///< of the loaded torch; empty when the plugin uses none
+  TorchRuntime torch;                 ///< the loaded one
   std::vector<std::string> rejected;  ///< one line for each plugin that was not usable, with its reason
 };
 

@@ -62,6 +62,23 @@ void check_dependencies(const fs::path& library, const std::vector<fs::path>& pr
   }
 }
 
+/// What would keep the full library from being opened: no trainer for its torch, or a library that nobody provides.
+/// Empty when nothing would.
+std::string why_not_loadable(const CheckedPlugin& plugin, const fs::path& libraries) {
+  try {
+    if (!plugin.torch.version.empty()) trainer_library(libraries, plugin.torch);
+    std::vector<fs::path> opened;
+    for (const fs::path& file : plugin.torch.preload) {
+      check_dependencies(file, opened);
+      opened.push_back(file);
+    }
+    check_dependencies(plugin.library, opened);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
+}
+
 }  // namespace
 
 CheckedPlugin check_statically(const Package& plugin, const std::vector<Package>& packages, const TorchOptions& torch,
@@ -70,8 +87,6 @@ CheckedPlugin check_statically(const Package& plugin, const std::vector<Package>
   check_machine(manifest);
   check_abi(manifest.abi);
   CheckedPlugin checked;
-  checked.torch = resolve_torch(plugin, packages, torch);
-  if (!checked.torch.version.empty()) trainer_library(libraries, checked.torch.version);
   checked.library = check_library(plugin, manifest.library);
   checked.thin = manifest.probe.has_value();
   checked.probe = checked.thin ? check_library(plugin, *manifest.probe) : checked.library;
@@ -81,12 +96,9 @@ CheckedPlugin check_statically(const Package& plugin, const std::vector<Package>
     if (its_torch && other.manifest && !other.shadowed_by) check_hashes(other, hash_everything);
   }
   if (checked.thin) check_dependencies(checked.probe, {});
-  std::vector<fs::path> opened;
-  for (const fs::path& file : checked.torch.preload) {
-    check_dependencies(file, opened);
-    opened.push_back(file);
-  }
-  check_dependencies(checked.library, opened);
+  checked.torch = resolve_torch(plugin, packages, torch);
+  checked.problem = checked.torch.problem.empty() ? why_not_loadable(checked, libraries) : checked.torch.problem;
+  if (!checked.thin && !checked.problem.empty()) fail(ErrorKind::kDevice, "{}", checked.problem);
   return checked;
 }
 

@@ -1,5 +1,6 @@
 #include <algorithm>
 
+#include "host/accel/backends.h"
 #include "host/accel/choice.h"
 #include "host/base/error.h"
 #include "host/base/text.h"
@@ -7,18 +8,11 @@
 namespace lerobot::accel {
 namespace {
 
-/// Place in the order of `auto`.
-int rank(const Candidate& candidate) {
-  constexpr std::string_view kFirst[] = {"cuda", "rocm", "mps", "xpu"};
-  const auto found = std::ranges::find(kFirst, std::string_view(candidate.package.id));
-  if (found != std::end(kFirst)) return static_cast<int>(found - std::begin(kFirst));
-  return candidate.package.id == "cpu" ? 5 : 4;
-}
-
 bool before(const Candidate& a, const Candidate& b) {
   const auto priority = [](const Candidate& c) { return c.package.manifest ? c.package.manifest->priority : 0; };
-  if (rank(a) != rank(b)) return rank(a) < rank(b);
-  if (rank(a) == 4 && priority(a) != priority(b)) return priority(a) > priority(b);
+  const int rank = rank_of(a.package.id);
+  if (rank != rank_of(b.package.id)) return rank < rank_of(b.package.id);
+  if (rank == third_party_rank() && priority(a) != priority(b)) return priority(a) > priority(b);
   return a.package.id < b.package.id;
 }
 
@@ -96,10 +90,12 @@ void probe_all(std::vector<Candidate*>& candidates, const SurveyOptions& options
   for (std::size_t i = 0; i < candidates.size(); ++i) {
     Candidate& candidate = *candidates[i];
     candidate.probe = std::move(results[i]);
-    if (candidate.probe.usable) {
-      candidate.state = State::kUsable;
-    } else {
+    if (!candidate.probe.usable) {
       set(candidate, State::kUnavailable, candidate.probe.reason, candidate.probe.cure);
+    } else if (!candidate.checked.problem.empty()) {
+      set(candidate, State::kUnfit, candidate.checked.problem);
+    } else {
+      candidate.state = State::kUsable;
     }
   }
   count_cards_once(candidates);

@@ -9,8 +9,6 @@ namespace lerobot::accel {
 namespace fs = std::filesystem;
 namespace {
 
-constexpr char kTorchLibrary[] = "libtorch_cpu.so";
-
 std::vector<fs::path> preload_of(const Package& package) {
   std::vector<fs::path> files;
   for (const std::string& file : package.manifest->preload) {
@@ -36,39 +34,52 @@ const Package& torch_package(const Package& plugin, const std::vector<Package>& 
 }
 
 /// An external libtorch has no manifest: its libraries find what lies beside them through their RUNPATH ($ORIGIN), but
-/// LD_LIBRARY_PATH outranks that, so its OpenMP runtime is opened first.
-std::vector<fs::path> external_preload(const fs::path& directory) {
+/// LD_LIBRARY_PATH outranks that, so its OpenMP runtime is opened first. The vendor's part comes last.
+std::vector<fs::path> external_preload(const fs::path& directory, const std::vector<std::string>& vendor_libraries) {
   std::vector<fs::path> files;
   std::error_code ec;
   for (fs::directory_iterator it(directory, ec); !ec && it != fs::directory_iterator(); it.increment(ec)) {
     if (glob_match("libgomp*.so*", it->path().filename().string())) files.push_back(it->path());
   }
   std::ranges::sort(files);
-  for (const char* name : {"libc10.so", kTorchLibrary}) files.push_back(directory / name);
+  for (const char* name : {"libc10.so", "libtorch_cpu.so"}) files.push_back(directory / name);
+  for (const std::string& name : vendor_libraries) files.push_back(directory / name);
   return files;
 }
 
-fs::path external_directory(const Package& plugin, const TorchOptions& options) {
-  const auto variable = options.variables.find("LEROBOT_TORCH_DIR");
-  const std::string directory = options.directory                     ? *options.directory
-                                : variable != options.variables.end() ? variable->second
-                                                                      : plugin.manifest->torch.value;
-  if (directory.empty()) {
-    fail(ErrorKind::kDevice, "needs torch {} of your own. Name its lib directory with --torch_dir or LEROBOT_TORCH_DIR",
-         plugin.manifest->torch_version);
-  }
-  fs::path path = fs::absolute(directory);
-  std::error_code ec;
-  if (!fs::exists(path / kTorchLibrary, ec) && fs::exists(path / "lib" / kTorchLibrary, ec)) path /= "lib";
-  if (!fs::exists(path / kTorchLibrary, ec)) {
-    fail(ErrorKind::kDevice, "{}: holds no {}. Name a libtorch {} with --torch_dir or LEROBOT_TORCH_DIR", path.string(),
-         kTorchLibrary, plugin.manifest->torch_version);
-  }
-  return fs::canonical(path);
+void take_package(const Package& other, const Manifest& plugin, TorchRuntime& torch) {
+  torch.origin = "package " + other.id;
+  torch.version = other.manifest->torch_version;
+  torch.directory = package_file(other.directory, other.manifest->torch.value);
+  torch.preload = preload_of(other);
+  if (major_minor(torch.version) == major_minor(plugin.torch_version)) return;
+  fail(ErrorKind::kDevice, "was built with torch {}, the package {} holds {}. Install matching releases of the two",
+       plugin.torch_version, other.id, torch.version);
 }
 
-void append(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
-  files.insert(files.end(), more.begin(), more.end());
+void take_external(const Manifest& plugin, const TorchOptions& options, TorchRuntime& torch) {
+  const ExternalTorch found = find_external_torch(plugin, options);
+  if (found.chosen) {
+    torch.origin = found.chosen->origin;
+    torch.directory = found.chosen->directory;
+    torch.version = found.chosen->version.empty() ? plugin.torch_version : found.chosen->version;
+    torch.preload = external_preload(torch.directory, plugin.torch_libraries);
+    return;
+  }
+  if (found.rejected.empty()) {
+    fail(ErrorKind::kDevice,
+         "needs a torch {} for {} of your own. Activate the Python environment that has it, or name its lib directory "
+         "with --torch_dir or LEROBOT_TORCH_DIR",
+         major_minor(plugin.torch_version), plugin.name);
+  }
+  // The probe may look at what is there and say more about it than the host can.
+  torch.directory = found.rejected.front().directory;
+  torch.version = found.rejected.front().version;
+  std::vector<std::string> lines;
+  for (const TorchPlace& place : found.rejected) {
+    lines.push_back(format("{} ({}) {}", place.directory.string(), place.origin, place.problem));
+  }
+  fail(ErrorKind::kDevice, "its torch: {}", join(lines, "; "));
 }
 
 }  // namespace
@@ -76,37 +87,33 @@ void append(std::vector<fs::path>& files, const std::vector<fs::path>& more) {
 TorchRuntime resolve_torch(const Package& plugin, const std::vector<Package>& packages, const TorchOptions& options) {
   const Manifest& manifest = *plugin.manifest;
   TorchRuntime torch;
-  switch (manifest.torch.kind) {
-    case TorchSource::Kind::kNone:
-      break;
-    case TorchSource::Kind::kDirectory:
-      torch.directory = package_file(plugin.directory, manifest.torch.value);
-      torch.version = manifest.torch_version;
-      break;
-    case TorchSource::Kind::kPackage: {
-      const Package& other = torch_package(plugin, packages);
-      torch.directory = package_file(other.directory, other.manifest->torch.value);
-      torch.version = other.manifest->torch_version;
-      torch.preload = preload_of(other);
-      break;
+  try {
+    switch (manifest.torch.kind) {
+      case TorchSource::Kind::kNone:
+        break;
+      case TorchSource::Kind::kDirectory:
+        torch.origin = "inside the package";
+        torch.version = manifest.torch_version;
+        torch.directory = package_file(plugin.directory, manifest.torch.value);
+        break;
+      case TorchSource::Kind::kPackage:
+        take_package(torch_package(plugin, packages), manifest, torch);
+        break;
+      case TorchSource::Kind::kExternal:
+        take_external(manifest, options, torch);
+        break;
     }
-    case TorchSource::Kind::kExternal:
-      torch.directory = external_directory(plugin, options);
-      torch.version = manifest.torch_version;
-      torch.preload = external_preload(torch.directory);
-      break;
+    const std::vector<fs::path> own = preload_of(plugin);
+    torch.preload.insert(torch.preload.end(), own.begin(), own.end());
+  } catch (const Error& error) {
+    torch.problem = error.what();
   }
-  if (major_minor(torch.version) != major_minor(manifest.torch_version)) {
-    fail(ErrorKind::kDevice, "was built with torch {}, the package {} holds {}. Install matching releases of the two",
-         manifest.torch_version, manifest.torch.value, torch.version);
-  }
-  append(torch.preload, preload_of(plugin));
   return torch;
 }
 
-fs::path trainer_library(const fs::path& libraries, const std::string& torch_version) {
+fs::path trainer_library(const fs::path& libraries, const TorchRuntime& torch) {
   const fs::path root = libraries / "lerobot/trainer";
-  const std::string wanted = major_minor(torch_version);
+  const std::string wanted = major_minor(torch.version);
   if (wanted.empty()) fail(ErrorKind::kDevice, "the chosen plugin uses no torch, the trainer does. Choose another one");
   const fs::path library = root / wanted / "liblerobot_trainer.so";
   std::error_code ec;
@@ -117,10 +124,8 @@ fs::path trainer_library(const fs::path& libraries, const std::string& torch_ver
   }
   std::ranges::sort(present);
   fail(ErrorKind::kDevice,
-       "needs the trainer for torch {}; installed: {}. Build it: cmake --preset release -DLIBTORCH_ROOT=<torch {}> "
-       "&& "
-       "cmake --build --preset release --target lerobot_trainer",
-       wanted, present.empty() ? "none" : join(present, ", "), wanted);
+       "needs the trainer for torch {}; installed: {}. Build it, in the program's source: scripts/build-for-torch {}",
+       wanted, present.empty() ? "none" : join(present, ", "), shell_quote(torch.directory.string()));
 }
 
 }  // namespace lerobot::accel

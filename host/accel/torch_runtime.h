@@ -1,10 +1,10 @@
 #pragma once
 
 #include <filesystem>
-#include <optional>
 #include <string>
 #include <vector>
 
+#include "host/accel/external_torch.h"
 #include "host/accel/search.h"
 
 namespace lerobot::accel {
@@ -13,23 +13,19 @@ namespace lerobot::accel {
 struct TorchRuntime {
   std::string version;              ///< "2.11.0"; empty: the plugin uses no torch
   std::filesystem::path directory;  ///< where its libraries lie
+  std::string origin;               ///< for people: which package or setting it comes from, and why
   std::vector<std::filesystem::path>
-      preload;  ///< absolute, in the order in which they are opened; the plugin's own last
+      preload;          ///< absolute, in the order in which they are opened; the plugin's own last
+  std::string problem;  ///< why it cannot be used, with the cure; empty when it can
 };
 
-/// Where an external torch lies: --torch_dir, else LEROBOT_TORCH_DIR, else the manifest's default.
-struct TorchOptions {
-  std::optional<std::string> directory;  ///< --torch_dir
-  Variables variables = trusted_variables();
-};
-
-/// Finds the plugin's libtorch; `packages` are all that were found. Throws Error(kDevice) with reason and cure: another
-/// package that is missing, a directory without libtorch, a preloaded file that is missing or leaves its package.
-/// `plugin` must have a manifest.
+/// Finds the plugin's libtorch; `packages` are all that were found. Never throws for what it finds: `problem` says
+/// what is wrong (another package missing, a directory without libtorch, a build for other hardware, a file that is
+/// missing or leaves its package), so that the plugin can still be probed. `plugin` must have a manifest.
 TorchRuntime resolve_torch(const Package& plugin, const std::vector<Package>& packages, const TorchOptions& options);
 
-/// <libraries>/lerobot/trainer/<major.minor>/liblerobot_trainer.so for a torch version; throws Error(kDevice) that
-/// names the versions present and the command that builds the missing one.
-std::filesystem::path trainer_library(const std::filesystem::path& libraries, const std::string& torch_version);
+/// <libraries>/lerobot/trainer/<major.minor>/liblerobot_trainer.so for a torch; throws Error(kDevice) that names the
+/// versions present and the command that builds the missing one.
+std::filesystem::path trainer_library(const std::filesystem::path& libraries, const TorchRuntime& torch);
 
 }  // namespace lerobot::accel

@@ -6,13 +6,9 @@
 
 namespace lerobot::accel {
 
-/// The variables that hide devices from a plugin, in the order in which they are applied, as
-/// "ROCR_VISIBLE_DEVICES=0,1, then HIP_VISIBLE_DEVICES=1". Empty when none is set or the plugin is of no known vendor.
-/// Each one counts in the numbering that the one before it left. HIP reads CUDA_VISIBLE_DEVICES only when its own
-/// variable is unset or empty. How many devices are left is the runtime's to say, never parsed here.
+/// Those of the manifest's visible_devices that are set, in the order in which the vendor applies them, as
+/// "A_VISIBLE_DEVICES=0,1, then B_VISIBLE_DEVICES=1"; empty when none is. Evidence for a message: how many devices are
+/// left is the vendor's runtime to say, and what the values mean the plugin's probe.
 std::string visibility_variables(const Manifest& manifest, const Variables& variables);
-
-/// True when one of them is set to nothing or to -1, which hides every device.
-bool hides_every_device(const Manifest& manifest, const Variables& variables);
 
 }  // namespace lerobot::accel

@@ -15,6 +15,9 @@ using accel::Package;
 using accel::State;
 using accel::Survey;
 
+/// Of `explain --json` (docs/explain.md): raised when a key changes its meaning or goes away, not when one is added.
+constexpr int kExplainSchema = 1;
+
 /// The outcome of `auto`: a choice, or the error's text.
 struct Automatic {
   std::optional<accel::Choice> choice;
@@ -92,10 +95,14 @@ class Table {
   std::vector<std::vector<std::string>> rows_;
 };
 
+std::string torch_text(const accel::TorchRuntime& torch) {
+  return format("torch {} in {} ({})", torch.version, torch.directory.string(), torch.origin);
+}
+
 void add_verbose(Table& table, const Candidate& candidate) {
   table.add({"", "", "", "", "in " + candidate.package.directory.string() + " (" + candidate.package.origin + ")"});
   const auto& torch = candidate.checked.torch;
-  if (!torch.version.empty()) table.add({"", "", "", "", "torch " + torch.version + " in " + torch.directory.string()});
+  if (!torch.origin.empty()) table.add({"", "", "", "", torch_text(torch)});
   const accel::ProbeResult& probe = candidate.probe;
   if (probe.pid == 0) return;
   const std::string driver = probe.driver_version.empty() ? "" : ", driver " + probe.driver_version;
@@ -113,6 +120,32 @@ bj::object device_json(const accel::ProbedDevice& device) {
           {"counted_by", device.counted_by}};
 }
 
+/// How far the plugin came on its way to training.
+std::string_view stage(const Candidate& candidate) {
+  switch (candidate.state) {
+    case State::kUsable:
+      return "ready";
+    case State::kUnavailable:
+      return "probe";
+    case State::kUnfit:
+      return candidate.probe.usable ? "torch" : candidate.package.manifest ? "files" : "manifest";
+    case State::kExcluded:
+      return "start";
+    case State::kLeftOut:
+    case State::kShadowed:
+    case State::kNotAsked:
+      return "found";
+  }
+  return "";
+}
+
+bj::object torch_json(const accel::TorchRuntime& torch) {
+  return {{"version", torch.version},
+          {"directory", torch.directory.string()},
+          {"origin", torch.origin},
+          {"problem", torch.problem}};
+}
+
 bj::object candidate_json(const Candidate& candidate, const accel::Variables& variables) {
   const Package& package = candidate.package;
   bj::array devices;
@@ -126,6 +159,7 @@ bj::object candidate_json(const Candidate& candidate, const accel::Variables& va
           {"directory", package.directory.string()},
           {"origin", package.origin},
           {"state", accel::state_name(candidate.state)},
+          {"stage", stage(candidate)},
           {"reason", candidate.reason},
           {"reason_code", candidate.probe.reason_code},
           {"cure", candidate.cure},
@@ -133,6 +167,7 @@ bj::object candidate_json(const Candidate& candidate, const accel::Variables& va
           {"auto", candidate.automatic()},
           {"device_types", std::move(types)},
           {"devices", std::move(devices)},
+          {"torch", torch_json(candidate.checked.torch)},
           {"device_count", candidate.probe.device_count},
           {"driver_version", candidate.probe.driver_version},
           {"probe_milliseconds", candidate.probe.milliseconds},
@@ -170,9 +205,10 @@ void print_explanation(std::ostream& out, const Survey& survey, const accel::Sea
   for (const Candidate& candidate : survey.candidates) {
     out << "  " << accel::describe(candidate, survey.variables);
     const bool never = candidate.package.manifest && !candidate.automatic();
-    out << (never ? " (never chosen automatically)\n" : "\n");
+    out << (never ? " (never chosen automatically)" : "") << " [came to: " << stage(candidate) << "]\n";
     if (candidate.state != State::kUsable) continue;
     for (const std::string& line : details(candidate, survey.variables)) out << "    " << line << '\n';
+    if (!candidate.checked.torch.origin.empty()) out << "    " << torch_text(candidate.checked.torch) << '\n';
   }
   for (const Package& package : survey.torch_packages) {
     out << "\nTorch " << package.manifest->torch_version << " in " << package.directory.string() << '\n';
@@ -213,11 +249,8 @@ bj::value explanation_json(const Survey& survey, const accel::SearchOptions& sea
               {"why", automatic.choice->why},
               {"warnings", std::move(warnings)}};
   }
-  return bj::object{{"search", std::move(roots)},
-                    {"plugins", std::move(plugins)},
-                    {"torch", std::move(torches)},
-                    {"hardware", std::move(hardware)},
-                    {"choice", std::move(choice)}};
+  return bj::object{{"schema", kExplainSchema},    {"search", std::move(roots)},      {"plugins", std::move(plugins)},
+                    {"torch", std::move(torches)}, {"hardware", std::move(hardware)}, {"choice", std::move(choice)}};
 }
 
 }  // namespace lerobot

@@ -16,7 +16,7 @@ constexpr std::string_view kHelp =
 
   lerobot-accel list [--verbose]     every plugin, with its devices or the reason why it cannot be used
   lerobot-accel explain [--json]     where plugins are looked for and how one is chosen
-  lerobot-accel available NAME       exit code 0 when a device type (cuda, cuda:1) or plugin can be used, else 1
+  lerobot-accel available NAME       exit code 0 when a device (type or type:N) or plugin can be used, else 1
 
 Options of all three
   --plugins=DIR[:DIR...]  look in these directories first

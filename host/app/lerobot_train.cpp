@@ -35,7 +35,7 @@ int run(const std::vector<std::string>& arguments) {
   if (!command) return 0;
   log::init(log_level(command->host.log_level));
   const accel::Started started = accel::start(start_options(*command));
-  const auto trainer_run = reinterpret_cast<TrainerRun>(accel::load_trainer(started.torch_version));
+  const auto trainer_run = reinterpret_cast<TrainerRun>(accel::load_trainer(started.torch));
   const TrainerCall call{&*command, started.accelerator.get()};
   return trainer_run(&call);
 }

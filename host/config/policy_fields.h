@@ -21,7 +21,7 @@ struct Fields<PolicyCommon> {
       effective("n_obs_steps", &Config::n_obs_steps, "observation steps the policy sees"),
       effective("input_features", &Config::input_features, "name to {type, shape}; empty: taken from the dataset"),
       effective("output_features", &Config::output_features, "name to {type, shape}; empty: taken from the dataset"),
-      effective("device", &Config::device, "cpu, cuda, cuda:N, mps, xpu or a plugin's; null: chosen"),
+      effective("device", &Config::device, "type or type:N of an installed plugin (lerobot-accel list); null: chosen"),
       default_only("use_amp", &Config::use_amp, "no trainer reads it: see --accelerator.mixed_precision"),
       default_only("use_peft", &Config::use_peft, "adapters"),
       default_only("push_to_hub", &Config::push_to_hub, "upload at the end; the default uploads nothing here")

@@ -141,7 +141,8 @@ typedef struct lra_probe_args {
   uint64_t package_directory_size;
   const char* device_archs; /* the manifest's device_archs joined by ';', e.g. "sm_80;sm_90"; empty: no restriction */
   uint64_t device_archs_size;
-  const char* torch_directory; /* absolute path of the libraries of the torch that the plugin would run on; empty: none */
+  const char*
+      torch_directory; /* absolute path of the libraries of the torch that the plugin would run on; empty: none */
   uint64_t torch_directory_size;
   const char* torch_version; /* of that torch, with its build tag where it is known: "2.11.0+cu130"; may be empty */
   uint64_t torch_version_size;

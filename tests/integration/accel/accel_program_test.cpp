@@ -152,8 +152,11 @@ TEST_F(AccelProgram, ExplainsTheChoiceForPeopleAndForPrograms) {
   const ProgramResult json = accel({"explain", "--json"});
   EXPECT_EQ(json.code, 0);
   const bj::value value = bj::parse(json.out);
+  EXPECT_EQ(value.at("schema").as_int64(), 1);
   const bj::array& plugins = value.at("plugins").as_array();
   ASSERT_EQ(plugins.size(), 3u);
+  EXPECT_EQ(plugins[0].at("stage").as_string(), "probe");
+  EXPECT_EQ(plugins[1].at("stage").as_string(), "ready");
   EXPECT_EQ(plugins[0].at("id").as_string(), "broken");
   EXPECT_EQ(plugins[0].at("state").as_string(), "unavailable");
   EXPECT_EQ(plugins[0].at("reason_code").as_string(), "driver-too-old");
@@ -166,14 +169,47 @@ TEST_F(AccelProgram, ExplainsTheChoiceForPeopleAndForPrograms) {
   EXPECT_EQ(value.at("search").at(0).at("origin").as_string(), "LEROBOT_ACCEL_PLUGINS");
 }
 
+/// Who has no such hardware hears that, rather than to get a torch for it.
+TEST_F(AccelProgram, ProbesAPluginWhoseTorchIsNotThere) {
+  const bj::object external = {{"torch", {{"external", true}}}, {"torch_version", "2.11.0"}};
+  make_fake(root_, "away", "unavailable", external);
+  make_fake(root_, "there", "usable", external);
+  EXPECT_THAT(list(), AllOf(HasSubstr("driver 1.0 is too old, 2.0 is needed"),
+                            HasSubstr("needs a torch 2.11 for Fake of your own"), Not(HasSubstr("Fake 0"))));
+  const bj::value value = bj::parse(accel({"explain", "--json"}).out);
+  EXPECT_EQ(value.at("plugins").at(0).at("stage").as_string(), "probe");
+  EXPECT_EQ(value.at("plugins").at(1).at("stage").as_string(), "torch");
+  EXPECT_EQ(value.at("plugins").at(1).at("state").as_string(), "unfit");
+}
+
+TEST_F(AccelProgram, SaysWhichTorchOfTheUsersItTakesAndWhy) {
+  const fs::path lib = directory_.path() / "env/lib/python3.11/site-packages/torch/lib";
+  for (const char* name : {"libc10.so", "libtorch_cpu.so", "libtorch_foo.so"}) {
+    fs::create_directories(lib);
+    fs::copy_file(test::fake_library("usable"), lib / name);
+  }
+  test::write_file(lib.parent_path() / "version.py", "__version__ = '2.11.0+foo1'\n");
+  make_fake(root_, "foo", "usable",
+            {{"torch", {{"external", true}}}, {"torch_version", "2.11.0"}, {"torch_libraries", {"libtorch_foo.so"}}});
+  const std::string out = list({{"VIRTUAL_ENV", (directory_.path() / "env").string()}});
+  // Only the trainer is missing for it (or it is there, in a build that has one).
+  EXPECT_THAT(out, Not(HasSubstr("of your own")));
+  const std::string json = accel({"explain", "--json"}, {{"VIRTUAL_ENV", (directory_.path() / "env").string()}}).out;
+  const bj::value torch = bj::parse(json).at("plugins").at(0).at("torch");
+  EXPECT_EQ(torch.at("version").as_string(), "2.11.0+foo1");
+  EXPECT_THAT(std::string(torch.at("origin").as_string()), HasSubstr("the active Python environment, VIRTUAL_ENV="));
+}
+
 TEST_F(AccelProgram, WarnsOfAnAcceleratorThatNoPluginUses) {
   make_fake(root_, "cpu", "usable");
   const fs::path card = directory_.path() / "machine/sys/bus/pci/devices/0000:3b:00.0";
   test::write_file(card / "class", "0x030200\n");
   test::write_file(card / "vendor", "0x10de\n");
   test::write_file(card / "device", "0x2330\n");
-  EXPECT_THAT(accel({"explain"}).out, HasSubstr("Warning: This machine has an accelerator (NVIDIA 10de:2330 at "
-                                                "0000:3b:00.0), but training runs on the CPU: no plugin for it"));
+  EXPECT_THAT(accel({"explain"}).out,
+              HasSubstr("Warning: This machine has an accelerator (NVIDIA 10de:2330 at "
+                        "0000:3b:00.0), but training runs on the CPU: the plugin cuda for NVIDIA is "
+                        "not installed"));
 }
 
 TEST_F(AccelProgram, AnswersAvailabilityByItsExitCode) {

@@ -21,7 +21,7 @@ int main(int argc, char** argv) {
     }
     const accel::Started started = accel::start(options);
     std::cout << started.accelerator->plugin_id() << ' ' << started.accelerator->torch_device() << ' '
-              << started.torch_version << std::endl;
+              << started.torch.version << std::endl;
     for (const std::string& line : started.rejected) std::cout << "rejected " << line << std::endl;
     const auto bf16 = started.accelerator->autocast_query(accel::Precision::kBFloat16);
     std::cout << "bf16 " << static_cast<unsigned>(bf16.support) << std::endl;

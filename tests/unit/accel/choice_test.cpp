@@ -166,20 +166,29 @@ TEST(Choice, WarnsWhenTheCpuIsTakenThoughAnAcceleratorIsThere) {
   Survey survey;
   survey.candidates = {candidate("cuda", {"cuda"}, State::kUnavailable), candidate("cpu", {"cpu"}, State::kUsable)};
   EXPECT_THAT(choose(survey, {}).warnings, IsEmpty()) << "no accelerator, no noise";
-  survey.hardware.pci.push_back({"0000:3b:00.0", "NVIDIA", "10de:2330", "cuda", true});
+  survey.hardware.pci.push_back({"0000:3b:00.0", "NVIDIA", "10de:2330", true});
   EXPECT_THAT(
       choose(survey, {}).warnings,
       ElementsAre(AllOf(HasSubstr("NVIDIA 10de:2330"), HasSubstr("runs on the CPU"), HasSubstr("driver too old"))));
   EXPECT_THAT(choose(survey, typed("cpu")).warnings, IsEmpty()) << "the user's own wish";
 }
 
-TEST(Choice, NamesTheVariableThatHidesADevice) {
+TEST(Choice, NamesThePluginThatIsNotInstalledForAnAcceleratorThatIsThere) {
+  Survey survey;
+  survey.candidates = {candidate("cpu", {"cpu"}, State::kUsable)};
+  survey.hardware.pci.push_back({"0000:43:00.0", "AMD", "1002:740f", true});
+  EXPECT_THAT(choose(survey, {}).warnings, ElementsAre(HasSubstr("the plugin rocm for AMD is not installed")));
+}
+
+TEST(Choice, NamesTheVariablesThatMayHideADevice) {
   Survey survey;
   survey.candidates = {candidate("cuda", {"cuda"}, State::kUnavailable)};
-  survey.variables = {{"CUDA_VISIBLE_DEVICES", "-1"}};
-  EXPECT_THAT(refusal(survey, typed("cuda")), HasSubstr("CUDA_VISIBLE_DEVICES=-1 hides every device"));
-  survey.variables = {{"CUDA_VISIBLE_DEVICES", "7"}};
-  EXPECT_THAT(refusal(survey, typed("cuda")), HasSubstr("set: CUDA_VISIBLE_DEVICES=7"));
+  survey.candidates[0].package.manifest->visible_devices = {"CUDA_VISIBLE_DEVICES"};
+  survey.variables = {{"CUDA_VISIBLE_DEVICES", "7"}, {"OTHER_VISIBLE_DEVICES", "1"}};
+  EXPECT_THAT(refusal(survey, typed("cuda")),
+              AllOf(HasSubstr("(set: CUDA_VISIBLE_DEVICES=7)"), Not(HasSubstr("OTHER"))));
+  survey.candidates[0].reason = "hidden by CUDA_VISIBLE_DEVICES=7";
+  EXPECT_THAT(refusal(survey, typed("cuda")), Not(HasSubstr("(set:"))) << "once is enough";
 }
 
 TEST(Choice, WithoutAnyPluginSaysSo) {

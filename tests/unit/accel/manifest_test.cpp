@@ -73,6 +73,35 @@ TEST_F(ManifestFile, ThatIsNoJsonIsRefusedWithItsPlace) {
   EXPECT_NE(problem(std::string(100000, '[')), "");
 }
 
+TEST_F(ManifestFile, WithAKeyTwiceIsRefused) {
+  std::string text = bj::serialize(test::fake_manifest("fake"));
+  text.insert(1, R"("library": "other.so",)");
+  EXPECT_THAT(problem(text), AllOf(HasSubstr("library"), HasSubstr("twice")));
+}
+
+TEST_F(ManifestFile, ThatIsNotUtf8IsRefused) {
+  std::string text = bj::serialize(test::fake_manifest("fake"));
+  text.replace(text.find("Fake"), 4, "\xff\xfe\xc0\x80");
+  EXPECT_NE(problem(text), "");
+}
+
+TEST_F(ManifestFile, NamesVariablesAndLibrariesPlainly) {
+  EXPECT_EQ(problem_with("visible_devices", bj::array{"FOO_VISIBLE_DEVICES", "FOO_AFFINITY_MASK"}), "");
+  for (const char* name : {"PATH", "AWS_SECRET_ACCESS_KEY", "foo_VISIBLE_DEVICES", "A B_DEVICES"}) {
+    EXPECT_THAT(problem_with("visible_devices", bj::array{name}), HasSubstr(name));
+  }
+  EXPECT_THAT(problem_with("torch_libraries", bj::array{"libfoo.so"}), HasSubstr("belongs to an external torch"));
+  bj::object text = test::fake_manifest("fake");
+  text["torch"] = bj::object{{"external", true}};
+  text["torch_version"] = "2.11.0";
+  text["torch_libraries"] = bj::array{"libtorch_foo.so"};
+  EXPECT_EQ(problem(bj::serialize(text)), "");
+  for (const char* name : {"../libfoo.so", "/lib/libfoo.so", "sub/libfoo.so"}) {
+    text["torch_libraries"] = bj::array{name};
+    EXPECT_THAT(problem(bj::serialize(text)), HasSubstr("torch_libraries")) << name;
+  }
+}
+
 TEST_F(ManifestFile, OfALaterSchemaAsksForANewerProgram) {
   EXPECT_THAT(problem_with("schema", 2), AllOf(HasSubstr("schema: 2"), HasSubstr("newer program")));
 }

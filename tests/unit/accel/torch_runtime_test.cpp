@@ -43,12 +43,7 @@ class Torch : public testing::Test {
   }
 
   std::string problem(const std::vector<Package>& packages) {
-    try {
-      resolve_torch(plugin_, packages, options_);
-      return "";
-    } catch (const Error& error) {
-      return error.what();
-    }
+    return resolve_torch(plugin_, packages, options_).problem;
   }
 
   test::TemporaryDirectory root_;
@@ -82,29 +77,18 @@ TEST_F(Torch, WithAMissingLibraryIsNamed) {
   EXPECT_THAT(problem({torch}), HasSubstr("lib/libc10.so"));
 }
 
-TEST_F(Torch, OfTheUserIsTakenFromFlagThenVariableThenManifest) {
-  plugin_.manifest->torch = {TorchSource::Kind::kExternal, ""};
-  EXPECT_THAT(problem({}), AllOf(HasSubstr("--torch_dir"), HasSubstr("LEROBOT_TORCH_DIR")));
-  for (const char* name : {"flag", "variable", "manifest"})
-    test::write_file(root_.path() / name / "lib/libtorch_cpu.so", "x");
-  plugin_.manifest->torch.value = (root_.path() / "manifest").string();
-  EXPECT_EQ(resolve_torch(plugin_, {}, options_).directory, root_.path() / "manifest/lib");
-  options_.variables["LEROBOT_TORCH_DIR"] = (root_.path() / "variable").string();
-  EXPECT_EQ(resolve_torch(plugin_, {}, options_).directory, root_.path() / "variable/lib");
-  options_.directory = (root_.path() / "flag/lib").string();
-  EXPECT_EQ(resolve_torch(plugin_, {}, options_).directory, root_.path() / "flag/lib");
-  options_.directory = (root_.path() / "absent").string();
-  EXPECT_THAT(problem({}), HasSubstr("libtorch_cpu.so"));
-}
-
 TEST(TrainerLibrary, IsTheOneOfTheTorchVersionOrNamesWhatIsThere) {
   const test::TemporaryDirectory root;
   const fs::path library = root.path() / "lerobot/trainer/2.10/liblerobot_trainer.so";
   test::write_file(library, "x");
-  EXPECT_EQ(trainer_library(root.path(), "2.10.2+rocm"), library);
-  EXPECT_THAT([&] { trainer_library(root.path(), "2.11.0"); },
-              testing::ThrowsMessage<Error>(
-                  AllOf(HasSubstr("torch 2.11"), HasSubstr("installed: 2.10"), HasSubstr("--target lerobot_trainer"))));
+  TorchRuntime torch;
+  torch.version = "2.10.2+rocm";
+  EXPECT_EQ(trainer_library(root.path(), torch), library);
+  torch.version = "2.11.0";
+  torch.directory = "/opt/torch/lib";
+  EXPECT_THAT([&] { trainer_library(root.path(), torch); },
+              testing::ThrowsMessage<Error>(AllOf(HasSubstr("torch 2.11"), HasSubstr("installed: 2.10"),
+                                                  HasSubstr("scripts/build-for-torch /opt/torch/lib"))));
 }
 
 TEST(TorchVersion, IsReadFromTheAbiNumber) {
