@@ -2,6 +2,7 @@
 option(LEROBOT_BUILD_TRAINER "Build what needs torch: the trainer library and the plugins" ON)
 option(LEROBOT_BUILD_TESTS "Build the tests" ON)
 option(LEROBOT_BUILD_BENCH "Build the benchmarks" OFF)
+option(LEROBOT_BUNDLE_TORCH "Make the package torch-cpu from the libtorch of the build; OFF: plugins use it where it is" ON)
 option(LEROBOT_WERROR "Treat warnings as errors" ON)
 set(LEROBOT_SANITIZE "" CACHE STRING "Sanitizers for everything, e.g. address;undefined or thread")
 

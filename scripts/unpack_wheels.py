@@ -1,30 +1,40 @@
 """Takes out of the pinned wheels what the build and the CPU runtime need: unpack_wheels.py WHEELS DESTINATION.
 
-torch/   include/ and lib/{libtorch_cpu,libc10,libgomp,libcudart,libcupti}, nothing else of the 530 MB wheel
+torch/   include/ and lib/{libtorch_cpu,libc10,libgomp,libcudart,libcupti}, nothing else of a wheel of 500 MB and more
 arrow/   include/ and lib/{libarrow,libparquet,libarrow_compute} with the names a linker looks for
 """
 
+import fnmatch
 import os
 import pathlib
 import sys
 import zipfile
 
+# Beginning of a wheel's name: what is taken, as a pattern over its files, and the directory it goes to. A pattern that
+# ends with / stands for a whole directory.
 RULES = {
-    "torch-": [("torch/include/", "torch/include/"), *((f"torch/lib/{f}", f"torch/lib/{f}") for f in ("libtorch_cpu.so", "libc10.so", "libgomp.so.1"))],
-    "nvidia_cuda_runtime-": [("nvidia/cu13/lib/libcudart.so.13", "torch/lib/libcudart.so.13")],
-    "nvidia_cuda_cupti-": [("nvidia/cu13/lib/libcupti.so.13", "torch/lib/libcupti.so.13")],
-    "pyarrow-": [("pyarrow/include/", "arrow/include/"), *((f"pyarrow/{f}.so.2600", f"arrow/lib/{f}.so.2600") for f in ("libarrow", "libparquet", "libarrow_compute"))],
+    "torch-": [("torch/include/", "torch/include"), *((f"torch/lib/{f}", "torch/lib") for f in ("libtorch_cpu.so", "libc10.so", "libgomp*.so*"))],
+    "nvidia_cuda_runtime": [("nvidia/*/lib/libcudart.so.*", "torch/lib")],
+    "nvidia_cuda_cupti": [("nvidia/*/lib/libcupti.so.*", "torch/lib")],
+    "pyarrow-": [("pyarrow/include/", "arrow/include"), *((f"pyarrow/{f}.so.*", "arrow/lib") for f in ("libarrow", "libparquet", "libarrow_compute"))],
 }
+
+
+def select(names, pattern):
+    """Pairs of a file in the wheel and its path below the target directory."""
+    if pattern.endswith("/"):
+        return [(n, n[len(pattern) :]) for n in names if n.startswith(pattern) and not n.endswith("/")]
+    return [(n, n.rsplit("/", 1)[-1]) for n in names if fnmatch.fnmatchcase(n, pattern)]
 
 
 def unpack(wheel, rules, destination):
     with zipfile.ZipFile(wheel) as archive:
-        for source, target in rules:
-            names = [n for n in archive.namelist() if not n.endswith("/") and (n == source or (source.endswith("/") and n.startswith(source)))]
-            if not names:
-                sys.exit(f"{wheel.name} holds no {source}: does the pin in cmake/wheels.txt match this script?")
-            for name in names:
-                path = destination / (target + name[len(source) :])
+        for pattern, target in rules:
+            found = select(archive.namelist(), pattern)
+            if not found:
+                sys.exit(f"{wheel.name} holds no {pattern}: does its pin match this script?")
+            for name, relative in found:
+                path = destination / target / relative
                 path.parent.mkdir(parents=True, exist_ok=True)
                 path.write_bytes(archive.read(name))
                 if ".so" in path.name:
@@ -33,11 +43,11 @@ def unpack(wheel, rules, destination):
 
 def main():
     wheels, destination = pathlib.Path(sys.argv[1]), pathlib.Path(sys.argv[2])
-    for prefix, rules in RULES.items():
-        found = sorted(wheels.glob(prefix + "*.whl"))
-        if len(found) != 1:
-            sys.exit(f"{wheels}: expected one {prefix}*.whl, found {len(found)}")
-        unpack(found[0], rules, destination)
+    for wheel in sorted(wheels.glob("*.whl")):
+        rules = next((rules for prefix, rules in RULES.items() if wheel.name.startswith(prefix)), None)
+        if rules is None:
+            sys.exit(f"{wheel.name}: this script does not know what to take out of it")
+        unpack(wheel, rules, destination)
     for library in (destination / "arrow/lib").glob("*.so.*"):
         os.symlink(library.name, library.with_name(library.name.split(".so")[0] + ".so"))
 

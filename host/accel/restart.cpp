@@ -1,10 +1,10 @@
 #include "host/accel/restart.h"
 
+#include <signal.h>
 #include <unistd.h>
 
 #include <boost/json/serialize.hpp>
 #include <cerrno>
-#include <cstdlib>
 #include <cstring>
 #include <vector>
 
@@ -33,6 +33,24 @@ std::vector<std::string> own_arguments() {
   return arguments;
 }
 
+/// The environment with kVariable set to `value`.
+std::vector<std::string> environment_with(const std::string& value) {
+  const std::string prefix = std::string(kVariable) + "=";
+  std::vector<std::string> entries;
+  for (char** entry = environ; entry && *entry; ++entry) {
+    if (!std::string_view(*entry).starts_with(prefix)) entries.emplace_back(*entry);
+  }
+  entries.push_back(prefix + value);
+  return entries;
+}
+
+std::vector<char*> pointers_to(std::vector<std::string>& texts) {
+  std::vector<char*> pointers;
+  for (std::string& text : texts) pointers.push_back(text.data());
+  pointers.push_back(nullptr);
+  return pointers;
+}
+
 }  // namespace
 
 std::map<std::string, std::string> excluded_plugins(const Variables& variables) {
@@ -51,17 +69,27 @@ std::map<std::string, std::string> excluded_plugins(const Variables& variables) 
   return excluded;
 }
 
-void restart_without(const std::string& id, const std::string& reason) {
+Restart::Restart(const std::string& id, const std::string& reason) : arguments_(own_arguments()) {
   bj::object excluded;
   for (const auto& [other, why] : excluded_plugins(trusted_variables())) excluded[other] = why;
   excluded[id] = reason;
-  ::setenv(kVariable, bj::serialize(excluded).c_str(), 1);
-  std::vector<std::string> arguments = own_arguments();
-  std::vector<char*> pointers;
-  for (std::string& argument : arguments) pointers.push_back(argument.data());
-  pointers.push_back(nullptr);
+  environment_ = environment_with(bj::serialize(excluded));
+  argument_pointers_ = pointers_to(arguments_);
+  environment_pointers_ = pointers_to(environment_);
+}
+
+void Restart::run() noexcept {
+  // A handler's own signal is blocked while it runs, and a program inherits the mask.
+  sigset_t none;
+  ::sigemptyset(&none);
+  ::sigprocmask(SIG_SETMASK, &none, nullptr);
+  ::execve("/proc/self/exe", argument_pointers_.data(), environment_pointers_.data());
+}
+
+void restart_without(const std::string& id, const std::string& reason) {
+  Restart restart(id, reason);
   log::flush();
-  ::execve("/proc/self/exe", pointers.data(), environ);
+  restart.run();
   fail(ErrorKind::kInternal,
        "the program cannot restart itself without the plugin {}: {}. Set LEROBOT_ACCEL_DISABLE={}", id,
        std::strerror(errno), id);

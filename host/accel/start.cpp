@@ -4,6 +4,7 @@
 #include <charconv>
 
 #include "host/accel/activate.h"
+#include "host/accel/crash_guard.h"
 #include "host/accel/restart.h"
 #include "host/base/error.h"
 #include "host/base/log.h"
@@ -80,6 +81,7 @@ Started start(const StartOptions& options) {
   Started started;
   started.rejected = rejected_lines(found);
   try {
+    const CrashGuard guard(choice.candidate->package.id, choice.replaceable);
     started.accelerator = activate(*choice.candidate, choice.device);
   } catch (const Error& error) {
     const std::string& id = choice.candidate->package.id;

@@ -95,12 +95,29 @@ LRA_EXPORT lra_status lra_probe(const lra_probe_args* args, lra_probe_result* re
   return LRA_OK;
 }
 
+#ifdef FAKE_INIT_OVERFLOWS_THE_STACK
+static int overflow_the_stack(int depth) {
+  volatile char block[4096];
+  block[depth % 4096] = (char)depth;
+  return overflow_the_stack(depth + 1) + block[0];
+}
+#endif
+
 static lra_log_fn host_log;
 static void* host_log_context;
 static int context_storage;
 
 static lra_status fake_init(const lra_init_args* args, lra_context** context, lra_error* error) {
   note("init");
+#if defined(FAKE_INIT_CRASHES)
+  raise(SIGSEGV);
+#elif defined(FAKE_INIT_ABORTS)
+  abort();
+#elif defined(FAKE_INIT_EXITS)
+  exit(0);
+#elif defined(FAKE_INIT_OVERFLOWS_THE_STACK)
+  overflow_the_stack(0);
+#endif
 #ifdef FAKE_INIT_FAILS
   return failed(error, LRA_UNAVAILABLE, "the fake driver went away");
 #endif

@@ -126,6 +126,36 @@ TEST_F(Start, FallsToTheNextWhenAProbeFails) {
                                 HasSubstr("rejected rocm: unavailable: driver 1.0 is too old")));
 }
 
+TEST_F(Start, OutlivesAPluginThatCrashesInItsInit) {
+  const std::pair<const char*, const char*> ways[] = {
+      {"init_crashes", "its start crashed: signal 11"},
+      {"init_aborts", "its start crashed: signal 6"},
+      {"init_exits", "its start called exit()"},
+      {"init_overflows_the_stack", "its start crashed: signal 11"},
+  };
+  make_fake(root_, "cpu", "usable");
+  for (const auto& [way, reason] : ways) {
+    const fs::path package = make_fake(root_, "foo", way);
+    const ProgramResult result = start();
+    EXPECT_EQ(result.code, 0) << way << result.err;
+    EXPECT_THAT(result.out, AllOf(StartsWith("cpu fake:0"), HasSubstr("rejected foo: failed: " + std::string(reason))));
+    EXPECT_THAT(result.err, HasSubstr("Starting again without it"));
+    const ProgramResult typed = start({"typed", "foo"});
+    EXPECT_EQ(typed.code, 5) << way << typed.err;
+    EXPECT_THAT(typed.err, HasSubstr("error: plugin foo: " + std::string(reason))) << way;
+    fs::remove_all(package);
+  }
+}
+
+TEST_F(Start, OutlivesTwoPluginsThatCrashOneAfterTheOther) {
+  make_fake(root_, "first", "init_crashes", {{"priority", 3}});
+  make_fake(root_, "second", "init_aborts", {{"priority", 2}});
+  make_fake(root_, "cpu", "usable");
+  const ProgramResult result = start();
+  EXPECT_EQ(result.code, 0) << result.err;
+  EXPECT_THAT(result.out, AllOf(StartsWith("cpu "), HasSubstr("rejected first"), HasSubstr("rejected second")));
+}
+
 TEST_F(Start, RefusesPluginsThatDoNotKeepTheContract) {
   const std::pair<const char*, const char*> cases[] = {
       {"wrong_major", "no common major"},
