@@ -262,7 +262,11 @@ Manifest read_manifest(const fs::path& directory) {
   }
   require_private(directory);
   require_private(path);
-  return interpret(json::parse(read_text(path, ErrorKind::kDevice), "manifest.json", ErrorKind::kDevice));
+  return parse_manifest(read_text(path, ErrorKind::kDevice));
+}
+
+Manifest parse_manifest(std::string_view text) {
+  return interpret(json::parse(text, "manifest.json", ErrorKind::kDevice));
 }
 
 void require_private(const fs::path& path) {

@@ -57,6 +57,9 @@ struct Manifest {
 /// strings and lists, paths inside the package. Throws Error(kDevice) with one line that says what is wrong.
 Manifest read_manifest(const std::filesystem::path& directory);
 
+/// The text of a manifest.json, with the same distrust.
+Manifest parse_manifest(std::string_view text);
+
 /// Refuses a file or directory that others could have changed: writable by everybody, or by a group that is not its
 /// owner's own (group id equal to the owner's id, the convention of private groups). Throws Error(kDevice).
 void require_private(const std::filesystem::path& path);

@@ -15,8 +15,8 @@
  *               Output structs: the caller zeroes them. The callee writes at most struct_size bytes and, on success,
  *               sets struct_size to the number of bytes it filled.
  *               Smaller than the struct's size in version 1.0 is LRA_INVALID_ARGUMENT, lra_api alone excepted (see
- *               there). In an array of structs, elements stand struct_size (of the first element, as the caller set it)
- *               apart.
+ *               there). In an array of structs, elements stand struct_size apart (of the first element, as the
+ *               caller set it), a multiple of 8.
  *   Reserved    Reserved fields are zero; anything else is LRA_UNSUPPORTED.
  *   Strings     UTF-8. Into a callee: pointer and length, valid during the call, no terminator needed. Out of a callee:
  *               a char array inside the struct, always terminated by a zero byte, cut at a character boundary when too

@@ -45,7 +45,7 @@ lra_status answer_probe(const lra_probe_args* args, lra_probe_result* result, lr
     const lra_probe_args request = read_args(args, "lra_probe_args");
     check_reserved(request.reserved, "lra_probe_args.reserved");
     check_struct(result, "lra_probe_result");
-    if (result->device_capacity != 0) check_struct(result->devices, "lra_probe_result.devices");
+    if (result->device_capacity != 0) check_array(result->devices, "lra_probe_result.devices");
     check_major(request.abi_major_min, request.abi_major_max);
 
     const ProbeReport report = look(read_request(request));

@@ -26,6 +26,16 @@ void check_struct(const Struct* pointer, const char* name, std::uint32_t first_s
   }
 }
 
+/// check_struct for the first element of an array: the others stand its size apart, where their fields must be aligned.
+template <typename Struct>
+void check_array(const Struct* elements, const char* name) {
+  check_struct(elements, name);
+  if (elements->struct_size % alignof(Struct) == 0) return;
+  throw Failure(LRA_INVALID_ARGUMENT, std::string(name) + ": struct_size of an element is " +
+                                          std::to_string(elements->struct_size) + ", needed a multiple of " +
+                                          std::to_string(alignof(Struct)));
+}
+
 /// A copy of the caller's arguments in this plugin's layout: fields the caller lacks are zero.
 /// Throws LRA_UNSUPPORTED when the caller set a field that this plugin does not know.
 template <typename Struct>

@@ -79,7 +79,7 @@ std::vector<at::Tensor> view_tensors(const lra_tensor_view* views, std::uint64_t
                                      std::initializer_list<at::ScalarType> dtypes, const char* name) {
   std::vector<at::Tensor> tensors;
   if (count == 0) return tensors;
-  check_struct(views, name);
+  check_array(views, name);
   tensors.reserve(count);
   const char* element = reinterpret_cast<const char*>(views);
   for (std::uint64_t i = 0; i < count; ++i, element += views->struct_size) {

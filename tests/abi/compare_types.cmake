@@ -1,0 +1,13 @@
+# cmake -DGOLDEN=dump -DLIBRARY=library -DDUMP=new dump -P: fails when the library's types are not those of the golden dump.
+find_program(abidw abidw)
+find_program(abidiff abidiff)
+if(NOT abidw OR NOT abidiff)
+  message("abidw or abidiff is not here: scripts/setup --tests installs them")
+  return()
+endif()
+execute_process(COMMAND ${abidw} --no-corpus-path --no-comp-dir-path --no-show-locs --out-file ${DUMP} ${LIBRARY} COMMAND_ERROR_IS_FATAL ANY)
+execute_process(COMMAND ${abidiff} --no-show-locs ${GOLDEN} ${DUMP} RESULT_VARIABLE difference OUTPUT_VARIABLE report ERROR_VARIABLE report)
+if(NOT difference EQUAL 0)
+  message("${report}")
+  message(FATAL_ERROR "The contract's types changed. Was it meant? Then copy ${DUMP} over ${GOLDEN} and say so in plugin-api/CHANGELOG.md.")
+endif()
