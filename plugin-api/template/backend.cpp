@@ -6,7 +6,6 @@ namespace {
 
 using lerobot::sdk::AutocastSupport;
 using lerobot::sdk::Backend;
-using lerobot::sdk::Failure;
 
 class ExampleBackend : public Backend {
  public:
@@ -26,14 +25,6 @@ class ExampleBackend : public Backend {
   AutocastSupport autocast_support(std::uint32_t, std::uint32_t precision) override {
     if (precision == LRA_PRECISION_BF16) return {LRA_SUPPORT_EMULATED, "the example has no bf16 units"};
     return {LRA_SUPPORT_NONE, "the example has no fp16"};
-  }
-
-  lra_tf32 tf32() override { return {sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_OFF, 0}; }
-
-  void set_tf32(const lra_tf32& settings) override {
-    if (settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON) {
-      throw Failure(LRA_UNSUPPORTED, "the example has no TF32", "Leave it unset.");
-    }
   }
 };
 

@@ -1,6 +1,6 @@
 #include <c10/core/Device.h>
 
-#include "cpu_device.h"
+#include "device.h"
 #include "sdk/failure.h"
 #include "sdk/torch/plugin.h"
 
@@ -29,16 +29,6 @@ class CpuBackend : public sdk::Backend {
     return {LRA_SUPPORT_EMULATED,
             "this processor has no bf16 instructions (avx512_bf16, amx_bf16): bf16 works, but "
             "may be slower than float32"};
-  }
-
-  lra_tf32 tf32() override {
-    return {.struct_size = sizeof(lra_tf32), .matmul = LRA_TF32_OFF, .convolution = LRA_TF32_OFF, .reserved = 0};
-  }
-
-  void set_tf32(const lra_tf32& settings) override {
-    if (settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON) {
-      throw sdk::Failure(LRA_UNSUPPORTED, "the CPU has no TF32", "Leave it unset, or set it to false.");
-    }
   }
 
  private:

@@ -1,6 +1,6 @@
 #include "sdk/probe.h"
 
-#include "cpu_device.h"
+#include "device.h"
 
 namespace {
 

@@ -9,6 +9,7 @@ namespace {
 using Lifecycle = PluginTest;
 using Device = PluginTest;
 using Tf32 = PluginTest;
+using Memory = PluginTest;
 using Seed = PluginTest;
 
 TEST_F(Lifecycle, HasOneContextAtATime) {
@@ -129,6 +130,29 @@ TEST_F(Tf32, RefusesAnUnknownValue) {
   auto settings = sized<lra_tf32>();
   settings.convolution = 7;
   expect_refused(api_.tf32_set(context_, &settings, &error_), LRA_INVALID_ARGUMENT);
+}
+
+TEST_F(Memory, CountsALiveTensorOrSaysThatItDoesNot) {
+  if (api_.memory_stats == nullptr) GTEST_SKIP() << "the plugin has no memory_stats";
+  auto before = sized<lra_memory_stats>();
+  const lra_status status = api_.memory_stats(context_, 0, &before, &error_);
+  if (status == LRA_UNSUPPORTED) return expect_refused(status, LRA_UNSUPPORTED);
+  expect_ok(status);
+  constexpr std::size_t kElements = std::size_t{1} << 20;
+  const at::Tensor tensor = on_device(std::vector<float>(kElements));
+  auto after = sized<lra_memory_stats>();
+  expect_ok(api_.memory_stats(context_, 0, &after, &error_));
+  EXPECT_GE(after.allocated, before.allocated + kElements * sizeof(float));
+  EXPECT_GE(after.allocated_peak, after.allocated);
+  EXPECT_GE(after.cached, after.allocated);
+  EXPECT_GE(after.cached_peak, after.cached);
+}
+
+TEST_F(Memory, OfAnUnknownDeviceIsRefused) {
+  if (api_.memory_stats == nullptr) GTEST_SKIP() << "the plugin has no memory_stats";
+  auto stats = sized<lra_memory_stats>();
+  expect_refused(api_.memory_stats(context_, 1000, &stats, &error_), LRA_INVALID_ARGUMENT);
+  expect_refused(api_.memory_stats(context_, 0, nullptr, &error_), LRA_INVALID_ARGUMENT);
 }
 
 TEST_F(Seed, RepeatsRandomNumbers) {

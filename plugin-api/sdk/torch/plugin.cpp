@@ -9,6 +9,7 @@
 #include "sdk/torch/autocast.h"
 #include "sdk/torch/device.h"
 #include "sdk/torch/errors.h"
+#include "sdk/torch/memory.h"
 #include "sdk/torch/scaler.h"
 
 struct lra_context {
@@ -178,13 +179,30 @@ lra_status tf32_set(lra_context* context, const lra_tf32* settings, lra_error* e
   });
 }
 
+lra_status memory_stats(lra_context* context, std::uint32_t device, lra_memory_stats* stats, lra_error* error) {
+  return torch_guarded(error, [&] {
+    check_struct(stats, "lra_memory_stats");
+    write_output(stats, read_memory(torch_device(checked(context), device)));
+  });
+}
+
 lra_status seed(lra_context* context, std::uint32_t device, std::uint64_t value, lra_error* error) {
   return torch_guarded(error, [&] { seed_generator(torch_device(checked(context), device), value); });
 }
 
 }  // namespace
 
-lra_api torch_plugin(std::string_view id, std::string_view version) {
+lra_tf32 Backend::tf32() {
+  return {.struct_size = sizeof(lra_tf32), .matmul = LRA_TF32_OFF, .convolution = LRA_TF32_OFF, .reserved = 0};
+}
+
+void Backend::set_tf32(const lra_tf32& settings) {
+  if (settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON) {
+    throw Failure(LRA_UNSUPPORTED, "this device has no TF32", "Leave it unset, or set it to false.");
+  }
+}
+
+lra_api torch_plugin(std::string_view id, std::string_view version, Tf32 tf32) {
   lra_api api = describe_plugin(id, version, TORCH_VERSION);
   api.init = init;
   api.shutdown = shutdown;
@@ -198,8 +216,11 @@ lra_api torch_plugin(std::string_view id, std::string_view version) {
   api.autocast_exit = autocast_exit;
   api.scaler_unscale = scaler_unscale;
   api.scaler_update = scaler_update;
-  api.tf32_get = tf32_get;
-  api.tf32_set = tf32_set;
+  if (tf32 == Tf32::kPresent) {
+    api.tf32_get = tf32_get;
+    api.tf32_set = tf32_set;
+  }
+  api.memory_stats = memory_stats;
   api.seed = seed;
   return api;
 }

@@ -40,15 +40,19 @@ class Backend {
   /// Whether autocast to LRA_PRECISION_BF16 or LRA_PRECISION_FP16 works on a device.
   virtual AutocastSupport autocast_support(std::uint32_t device, std::uint32_t precision) = 0;
 
-  /// lra_api.tf32_get and tf32_set; values are in range when set_tf32 is called.
-  virtual lra_tf32 tf32() = 0;
-  virtual void set_tf32(const lra_tf32& settings) = 0;
+  /// lra_api.tf32_get and tf32_set, for hardware that has TF32 (sdk/torch/tf32.h does them over torch's switches).
+  /// Values are in range when set_tf32 is called. These say that it is off, and refuse "on".
+  virtual lra_tf32 tf32();
+  virtual void set_tf32(const lra_tf32& settings);
 };
+
+/// Whether a plugin's hardware knows TF32 at all: without it the table has no tf32 entries, and the host refuses "on".
+enum class Tf32 { kNone, kPresent };
 
 /// Defined by the plugin; called by init.
 std::unique_ptr<Backend> make_backend(const Log& log);
 
 /// The table over make_backend, its handshake fields filled for the torch it is compiled with.
-lra_api torch_plugin(std::string_view id, std::string_view version);
+lra_api torch_plugin(std::string_view id, std::string_view version, Tf32 tf32 = Tf32::kNone);
 
 }  // namespace lerobot::sdk

@@ -1,4 +1,4 @@
-#include "cpu_device.h"
+#include "device.h"
 
 #include <sys/utsname.h>
 #include <unistd.h>
