@@ -32,10 +32,13 @@ std::string own_groups() {
 
 }  // namespace
 
-DriverLibrary::DriverLibrary(std::initializer_list<const char*> names) {
-  for (const char* name : names) {
+DriverLibrary::DriverLibrary(std::initializer_list<const char*> names)
+    : DriverLibrary(std::vector<std::string>(names.begin(), names.end())) {}
+
+DriverLibrary::DriverLibrary(const std::vector<std::string>& names) {
+  for (const std::string& name : names) {
     dlerror();
-    handle_ = dlopen(name, RTLD_NOW | RTLD_LOCAL);
+    handle_ = dlopen(name.c_str(), RTLD_NOW | RTLD_LOCAL);
     if (handle_ != nullptr) {
       name_ = name;
       problem_.clear();
@@ -85,6 +88,11 @@ NodeAccess check_node(const std::string& path) {
   snprintf(mode, sizeof mode, "%03o", static_cast<unsigned>(status.st_mode & 0777));
   node.explanation = path + " is of group " + std::to_string(status.st_gid) + ", mode " + mode +
                      "; this user's groups: " + own_groups();
+  const std::string group = std::to_string(status.st_gid);
+  // Names of groups differ between a container and its host, numbers do not.
+  node.cure = status.st_gid == 0
+                  ? "Give the node to a group of this user's on the host (a udev rule does it at each start)"
+                  : "Add this user to the group (usermod -aG); start a container with --group-add " + group;
   return node;
 }
 

@@ -13,6 +13,7 @@ class DriverLibrary {
   /// Opens the first of `names` that the loader finds ("libcuda.so.1"; an absolute path where it has one). When none
   /// opens, `problem` says what the loader said.
   explicit DriverLibrary(std::initializer_list<const char*> names);
+  explicit DriverLibrary(const std::vector<std::string>& names);
 
   explicit operator bool() const { return handle_ != nullptr; }
 
@@ -58,6 +59,7 @@ struct NodeAccess {
   bool present = false;
   bool permitted = false;
   std::string explanation;  ///< when present and not permitted: group and mode of the node, the user's groups
+  std::string cure;         ///< when present and not permitted
   unsigned group = 0;       ///< the node's group
 };
 NodeAccess check_node(const std::string& path);
