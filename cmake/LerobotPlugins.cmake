@@ -34,6 +34,13 @@ function(lerobot_add_accelerator_plugin id)
     FILES ${LEROBOT_PLUGIN_PROBE} ${LEROBOT_PLUGIN_LIBRARY} DEPENDS lerobot_probe_${id} lerobot_accel_${id})
 endfunction()
 
+# lerobot_json_list(VARIABLE texts...): sets VARIABLE to the inside of a JSON array, for a manifest's template.
+function(lerobot_json_list variable)
+  list(TRANSFORM ARGN REPLACE "(.+)" "\"\\1\"" OUTPUT_VARIABLE texts)
+  list(JOIN texts ", " texts)
+  set(${variable} "${texts}" PARENT_SCOPE)
+endfunction()
+
 # lerobot_add_torch_package(ID MANIFEST template): the libtorch that LibTorch::torch names, as a package for plugins to
 # share. Hard links where the file system allows: two copies of libtorch abort a process, and copies are told apart by inode.
 function(lerobot_add_torch_package id)

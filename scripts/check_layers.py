@@ -14,7 +14,7 @@ RULES = {
     "plugin-api/sdk/torch": ({"plugin-api/include", "plugin-api/sdk"}, {"torch"}),
     "plugin-api/sdk": ({"plugin-api/include"}, set()),
     "plugin-api/template": ({"plugin-api/include", "plugin-api/sdk", "plugin-api/sdk/torch"}, {"torch"}),
-    "plugins": ({"plugin-api/include", "plugin-api/sdk", "plugin-api/sdk/torch"}, {"torch"}),
+    **{"plugins/" + p: ({"plugin-api/include", "plugin-api/sdk", "plugin-api/sdk/torch"}, {"torch"}) for p in "cpu cuda rocm xpu mps".split()},
     "host/base": (set(), {"fmt"}),
     "host/config": ({"host/base"}, set()),
     "host/accel": ({"host/base", "plugin-api/include"}, set()),
@@ -27,6 +27,7 @@ RULES = {
     "host/train": ({"host/" + r for r in "base config accel report data policy optim precision checkpoint app".split()}, {"torch"}),
     "host/app": ({"host/base", "host/config", "host/accel"}, set()),
 }
+RULES["plugins/rocm"][0].add("plugins/cuda")  # torch calls the devices of both "cuda": gpu_backend.h
 LIBRARIES = {
     "torch": re.compile(r"^(torch|ATen|c10)/"),
     "arrow": re.compile(r"^(arrow|parquet)/"),
