@@ -30,6 +30,7 @@ function(lerobot_add_accelerator_plugin id)
   set(LEROBOT_PLUGIN_VERSION ${ARG_VERSION})
   set(LEROBOT_PLUGIN_PROBE liblerobot_probe_${id}.so)
   set(LEROBOT_PLUGIN_LIBRARY liblerobot_accel_${id}.so)
+  set_property(GLOBAL APPEND PROPERTY LEROBOT_PLUGINS ${id})  # for tests over all plugins
   lerobot_plugin_manifest(${id} ${ARG_MANIFEST} plugin-${id}
     FILES ${LEROBOT_PLUGIN_PROBE} ${LEROBOT_PLUGIN_LIBRARY} DEPENDS lerobot_probe_${id} lerobot_accel_${id})
 endfunction()

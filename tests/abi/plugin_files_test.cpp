@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <filesystem>
 #include <set>
+#include <sstream>
 
 #include "host/base/json.h"
 
@@ -68,8 +69,30 @@ bool is_system(const std::string& name) {
   return false;
 }
 
-TEST(PluginFiles, AreThere) {
-  EXPECT_THAT(staged_libraries(), Not(::testing::IsEmpty()));
+/// Ids of the plugins that the build has, which it lists with semicolons.
+std::vector<std::string> built_plugins() {
+  std::vector<std::string> ids;
+  std::istringstream list(LEROBOT_PLUGINS);
+  for (std::string id; std::getline(list, id, ';');) ids.push_back(id);
+  return ids;
+}
+
+TEST(PluginFiles, AreThereForEveryPluginOfTheBuild) {
+  std::set<std::string> staged;
+  for (const Library& library : staged_libraries()) {
+    EXPECT_TRUE(std::filesystem::is_regular_file(library.path)) << library.path;
+    staged.insert(library.path.parent_path().filename().string());
+  }
+  EXPECT_THAT(built_plugins(), Not(::testing::IsEmpty()));
+  for (const std::string& id : built_plugins()) EXPECT_THAT(staged, Contains(id));
+}
+
+TEST(PluginFiles, AreOfTheSameNamesInEveryPlugin) {
+  for (const std::string& id : built_plugins()) {
+    for (const char* file : {"backend.cpp", "device.cpp", "device.h", "plugin.cpp", "probe.cpp", "manifest.json.in"}) {
+      EXPECT_TRUE(std::filesystem::is_regular_file(LEROBOT_SOURCE_DIR "/plugins/" + id + "/" + file)) << id << file;
+    }
+  }
 }
 
 TEST(PluginFiles, ExportTheirEntryAndNothingElse) {

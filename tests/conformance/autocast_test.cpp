@@ -55,6 +55,12 @@ TEST_F(Autocast, MakesMatrixProductsRunInThePrecision) {
   EXPECT_EQ(product_type(), at::kFloat);
 }
 
+TEST_F(Autocast, LeavesTheSelftestRight) {
+  const std::uint64_t token = enter(precision_);
+  expect_ok(api_.selftest(context_, 0, &error_));
+  exit(token);
+}
+
 TEST_F(Autocast, NestsAndTheInnerScopeRules) {
   const std::uint64_t outer = enter(precision_);
   const std::uint64_t inner = enter(LRA_PRECISION_FLOAT32);

@@ -25,7 +25,7 @@ at::Tensor matrix(const Cells& cells, c10::Device device) {
 }
 
 void expect(const at::Tensor& result, const Cells& expected, const char* operation, c10::Device device) {
-  const at::Tensor host = result.to(at::kCPU).contiguous();
+  const at::Tensor host = result.to(at::kCPU, at::kFloat).contiguous();  // in an autocast scope it may be bf16
   if (!std::equal(expected.begin(), expected.end(), host.const_data_ptr<float>())) {
     throw Failure(LRA_INTERNAL, std::string("selftest: ") + operation + " on " + device.str() + " gave wrong numbers",
                   "The device or its driver is broken; see the vendor's diagnostics.");
