@@ -11,17 +11,6 @@
 namespace lerobot::accel {
 namespace {
 
-constexpr std::uint32_t sanitizers() {
-  std::uint32_t bits = 0;
-#if defined(__SANITIZE_ADDRESS__)
-  bits |= LRA_SANITIZER_ADDRESS;
-#endif
-#if defined(__SANITIZE_THREAD__)
-  bits |= LRA_SANITIZER_THREAD;
-#endif
-  return bits;
-}
-
 /// The plugin's log lines in ours. Called from any thread; must not throw.
 void forward_log(void* plugin_id, std::uint32_t level, const char* message, std::uint64_t size) {
   try {
@@ -41,28 +30,6 @@ void forward_log(void* plugin_id, std::uint32_t level, const char* message, std:
   }
 }
 
-/// Opens torch and checks that it is the one the manifest promised. Returns its version; empty without a torch.
-std::string open_torch(const TorchRuntime& torch) {
-  void* version_function = nullptr;
-  for (const auto& path : torch.preload) {
-    const Library library = Library::open(path);
-    if (!version_function) version_function = library.find("aoti_torch_abi_version");
-  }
-  if (torch.version.empty()) return "";
-  require_one_torch(torch.preload, torch.directory);
-  if (!version_function) {
-    fail(ErrorKind::kDevice,
-         "{}: none of its libraries exports aoti_torch_abi_version, so it is no torch this program knows",
-         torch.directory.string());
-  }
-  const std::string found = torch_version_text(reinterpret_cast<std::uint64_t (*)()>(version_function)());
-  if (major_minor(found) != major_minor(torch.version)) {
-    fail(ErrorKind::kDevice, "{}: is torch {}, the plugin was built with {}. Name a torch {}", torch.directory.string(),
-         found, torch.version, major_minor(torch.version));
-  }
-  return found;
-}
-
 lra_api shake_hands(const Library& library, const Candidate& candidate, const std::string& torch_version) {
   const std::string file = candidate.checked.library.filename().string();
   const auto get_api = reinterpret_cast<lra_get_api_fn>(library.find(LRA_GET_API_SYMBOL));
@@ -73,7 +40,7 @@ lra_api shake_hands(const Library& library, const Candidate& candidate, const st
   host.abi_major_min = kAbiMajorMin;
   host.abi_major_max = kAbiMajorMax;
   host.abi_minor = LRA_VERSION_MINOR;
-  host.sanitizers = sanitizers();
+  host.sanitizers = own_sanitizers();
   host.torch_version = torch_version.c_str();
   host.torch_version_size = torch_version.size();
   host.cxx_abi = kCxxAbi.data();
@@ -92,7 +59,7 @@ lra_api shake_hands(const Library& library, const Candidate& candidate, const st
     fail(ErrorKind::kDevice, "{}: calls itself {}, its manifest {}. Reinstall the package", file,
          bounded_text(api.plugin_id), candidate.package.id);
   }
-  if (api.sanitizers & ~sanitizers()) {
+  if (api.sanitizers & ~own_sanitizers()) {
     fail(ErrorKind::kDevice, "{}: was built with a sanitizer that this program lacks. Install a plain build", file);
   }
   const struct {
@@ -128,6 +95,38 @@ lra_context* start(const lra_api& api, const std::string& id, std::uint32_t devi
 }
 
 }  // namespace
+
+std::string open_torch(const TorchRuntime& torch) {
+  void* version_function = nullptr;
+  for (const auto& path : torch.preload) {
+    const Library library = Library::open(path);
+    if (!version_function) version_function = library.find("aoti_torch_abi_version");
+  }
+  if (torch.version.empty()) return "";
+  require_one_torch(torch.preload, torch.directory);
+  if (!version_function) {
+    fail(ErrorKind::kDevice,
+         "{}: none of its libraries exports aoti_torch_abi_version, so it is no torch this program knows",
+         torch.directory.string());
+  }
+  const std::string found = torch_version_text(reinterpret_cast<std::uint64_t (*)()>(version_function)());
+  if (major_minor(found) != major_minor(torch.version)) {
+    fail(ErrorKind::kDevice, "{}: is torch {}, the plugin was built with {}. Name a torch {}", torch.directory.string(),
+         found, torch.version, major_minor(torch.version));
+  }
+  return found;
+}
+
+std::uint32_t own_sanitizers() {
+  std::uint32_t bits = 0;
+#if defined(__SANITIZE_ADDRESS__)
+  bits |= LRA_SANITIZER_ADDRESS;
+#endif
+#if defined(__SANITIZE_THREAD__)
+  bits |= LRA_SANITIZER_THREAD;
+#endif
+  return bits;
+}
 
 std::unique_ptr<Accelerator> activate(const Candidate& candidate, std::uint32_t device) {
   const CheckedPlugin& plugin = candidate.checked;

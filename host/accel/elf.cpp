@@ -16,6 +16,8 @@ namespace {
 
 constexpr std::size_t kMaxDynamicEntries = 4096;
 constexpr std::size_t kMaxProgramHeaders = 1024;
+constexpr std::size_t kMaxSections = 65536;
+constexpr std::size_t kMaxSymbols = 1 << 20;
 
 /// The bytes of a file; every access is checked.
 class Bytes {
@@ -110,12 +112,14 @@ void add_search_path(std::vector<std::string>& directories, std::string_view lis
   }
 }
 
-}  // namespace
-
-ElfInfo read_elf(const fs::path& path) {
+/// Opens a file that must be there.
+Bytes open_bytes(const fs::path& path) {
   std::error_code ec;
   if (!fs::is_regular_file(path, ec)) fail(ErrorKind::kDevice, "{}: no such file", path.filename().string());
-  const Bytes bytes(path);
+  return Bytes(path);
+}
+
+Elf64_Ehdr read_header(const Bytes& bytes) {
   const auto header = bytes.at<Elf64_Ehdr>(0);
   if (std::memcmp(header.e_ident, ELFMAG, SELFMAG) != 0) {
     fail(ErrorKind::kDevice, "{}: is not a shared library (no ELF header)", bytes.name());
@@ -123,10 +127,26 @@ ElfInfo read_elf(const fs::path& path) {
   if (header.e_ident[EI_CLASS] != ELFCLASS64 || header.e_ident[EI_DATA] != ELFDATA2LSB) {
     fail(ErrorKind::kDevice, "{}: is not a 64-bit little-endian library", bytes.name());
   }
-  ElfInfo info;
-  info.architecture = architecture_name(header.e_machine);
   if (header.e_type != ET_DYN)
     fail(ErrorKind::kDevice, "{}: is not a shared library (ELF type {})", bytes.name(), header.e_type);
+  return header;
+}
+
+/// Defined here and visible to others: what a loader would bind to.
+bool exported(const Elf64_Sym& symbol) {
+  const auto binding = ELF64_ST_BIND(symbol.st_info);
+  const auto visibility = ELF64_ST_VISIBILITY(symbol.st_other);
+  return symbol.st_shndx != SHN_UNDEF && binding != STB_LOCAL &&
+         (visibility == STV_DEFAULT || visibility == STV_PROTECTED);
+}
+
+}  // namespace
+
+ElfInfo read_elf(const fs::path& path) {
+  const Bytes bytes = open_bytes(path);
+  const Elf64_Ehdr header = read_header(bytes);
+  ElfInfo info;
+  info.architecture = architecture_name(header.e_machine);
   const auto headers = program_headers(bytes, header);
   const auto dynamic = dynamic_entries(bytes, headers);
   const auto strings_entry = std::ranges::find(dynamic, Elf64_Sxword{DT_STRTAB}, &Elf64_Dyn::d_tag);
@@ -141,6 +161,28 @@ ElfInfo read_elf(const fs::path& path) {
     }
   }
   return info;
+}
+
+std::vector<std::string> exported_symbols(const fs::path& path) {
+  const Bytes bytes = open_bytes(path);
+  const Elf64_Ehdr header = read_header(bytes);
+  if (header.e_shentsize != sizeof(Elf64_Shdr) || header.e_shnum == 0 || header.e_shnum > kMaxSections) {
+    fail(ErrorKind::kDevice, "{}: has no section headers, so its symbols cannot be told", bytes.name());
+  }
+  const auto section = [&](std::size_t i) { return bytes.at<Elf64_Shdr>(header.e_shoff + i * sizeof(Elf64_Shdr)); };
+  std::vector<std::string> names;
+  for (std::size_t i = 0; i < header.e_shnum; ++i) {
+    const Elf64_Shdr table = section(i);
+    if (table.sh_type != SHT_DYNSYM) continue;
+    const std::uint64_t strings = section(table.sh_link).sh_offset;
+    const std::size_t count = std::min<std::size_t>(table.sh_size / sizeof(Elf64_Sym), kMaxSymbols);
+    for (std::size_t k = 0; k < count; ++k) {
+      const auto symbol = bytes.at<Elf64_Sym>(table.sh_offset + k * sizeof(Elf64_Sym));
+      if (exported(symbol)) names.push_back(bytes.text(strings + symbol.st_name));
+    }
+  }
+  std::ranges::sort(names);
+  return names;
 }
 
 std::string own_architecture() {

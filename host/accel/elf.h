@@ -17,6 +17,10 @@ struct ElfInfo {
 /// answer or Error(kDevice) with one line that names the file.
 ElfInfo read_elf(const std::filesystem::path& path);
 
+/// The names of the symbols that a shared library defines for others, sorted. As read_elf: every offset is checked, and
+/// Error(kDevice) names the file; also when its section headers were stripped.
+std::vector<std::string> exported_symbols(const std::filesystem::path& path);
+
 /// The architecture this program was compiled for, as manifests write it.
 std::string own_architecture();
 

@@ -22,6 +22,34 @@ TEST(Elf, TellsArchitectureAndNeeds) {
   EXPECT_THAT(info.needed, Contains("libfake_dependency.so"));
 }
 
+TEST(Elf, TellsWhatALibraryExports) {
+  EXPECT_THAT(exported_symbols(test::fake_library("usable")), testing::ElementsAre("lra_get_api", "lra_probe"));
+  EXPECT_THAT(exported_symbols(test::fake_library("no_entry")), testing::IsEmpty());
+}
+
+TEST(Elf, ReadsTheSymbolsOfMutatedFilesWithinBounds) {
+  const std::string original = read_text(test::fake_library("usable"), ErrorKind::kIo);
+  const test::TemporaryDirectory directory;
+  std::mt19937 random(7);
+  int refused = 0;
+  for (int i = 0; i < 300; ++i) {
+    std::string bytes = original;
+    // The header, or the section headers at the end of the file.
+    const std::size_t span = 1024;
+    for (int k = 0; k < 8; ++k) {
+      const std::size_t at = random() % span;
+      bytes[i % 2 == 0 ? at % 64 : bytes.size() - span + at] = static_cast<char>(random());
+    }
+    test::write_file(directory.path() / "lib.so", bytes);
+    try {
+      exported_symbols(directory.path() / "lib.so");
+    } catch (const Error&) {
+      ++refused;
+    }
+  }
+  EXPECT_GT(refused, 0);
+}
+
 TEST(Elf, RefusesATextFile) {
   const test::TemporaryDirectory directory;
   test::write_file(directory.path() / "libtext.so",

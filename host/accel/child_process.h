@@ -1,0 +1,31 @@
+#pragma once
+
+#include <chrono>
+#include <filesystem>
+#include <string>
+#include <vector>
+
+namespace lerobot::accel {
+
+/// How a child process ended and what it wrote.
+struct ChildOutcome {
+  std::string problem;  ///< why it did not start; empty when it did
+  bool timed_out = false;
+  int signal = 0;     ///< that ended it; 0: none
+  int exit_code = 0;  ///< when no signal ended it
+  std::string out;    ///< its standard output, 1 MiB at most
+  std::string err;    ///< its standard error, 1 MiB at most
+  double milliseconds = 0;
+  int pid = 0;
+};
+
+/// Runs `program` once with each of `arguments`, `at_once` of them at the same time, each with at most `limit` of its
+/// own; a child that takes longer is killed with all that it started. Children read nothing (/dev/null), form process
+/// groups of their own and start with default signals. The outcomes stand in the order of the arguments.
+std::vector<ChildOutcome> run_children(const std::filesystem::path& program, const std::vector<std::string>& arguments,
+                                       std::chrono::milliseconds limit, std::size_t at_once);
+
+/// "signal 11 (Segmentation fault)"
+std::string signal_text(int signal);
+
+}  // namespace lerobot::accel
