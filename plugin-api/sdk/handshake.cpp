@@ -108,6 +108,7 @@ lra_status answer_handshake(const lra_host_info* host, lra_api* api, lra_error* 
     const lra_host_info caller = read_args(host, "lra_host_info");
     check_reserved(caller.reserved, "lra_host_info.reserved");
     check_struct(api, "lra_api", offsetof(lra_api, init));
+    text(caller.host_version, caller.host_version_size);  // for logs; null is refused all the same
     check_major(caller.abi_major_min, caller.abi_major_max);
     check_torch(text(caller.torch_version, caller.torch_version_size), own.torch_version);
     check_cxx_abi(text(caller.cxx_abi, caller.cxx_abi_size), own.cxx_abi);
