@@ -18,6 +18,8 @@ RULES = {
     "host/base": (set(), {"fmt"}),
     "host/config": ({"host/base"}, set()),
     "host/accel": ({"host/base", "plugin-api/include"}, set()),
+    "host/checker": ({"plugin-api/include"}, {"torch"}),
+    "host/check": ({"host/base", "host/accel", "host/checker", "plugin-api/include"}, set()),  # tensors.h
     "host/report": ({"host/base"}, set()),
     "host/data": ({"host/base"}, {"arrow", "ffmpeg"}),
     "host/policy": ({"host/base", "host/config"}, {"torch"}),
@@ -25,7 +27,7 @@ RULES = {
     "host/precision": ({"host/base", "host/config", "host/accel", "plugin-api/include"}, {"torch"}),
     "host/checkpoint": ({"host/base"}, {"torch"}),
     "host/train": ({"host/" + r for r in "base config accel report data policy optim precision checkpoint app".split()}, {"torch"}),
-    "host/app": ({"host/base", "host/config", "host/accel"}, set()),
+    "host/app": ({"host/base", "host/config", "host/accel", "host/check"}, set()),
 }
 RULES["plugins/rocm"][0].add("plugins/cuda")  # torch calls the devices of both "cuda": gpu_backend.h
 LIBRARIES = {

@@ -3,6 +3,8 @@
 #include <iostream>
 
 #include "host/accel/start.h"
+#include "host/app/accel_check.h"
+#include "host/app/accel_options.h"
 #include "host/app/accel_report.h"
 #include "host/base/error.h"
 #include "host/base/json.h"
@@ -18,7 +20,9 @@ constexpr std::string_view kHelp =
   lerobot-accel explain [--json]     where plugins are looked for and how one is chosen
   lerobot-accel available NAME       exit code 0 when a device (type or type:N) or plugin can be used, else 1
 
-Options of all three
+  lerobot-accel check PLUGIN_DIR     whether a plugin keeps to the contract; see lerobot-accel check --help
+
+Options of the first three
   --plugins=DIR[:DIR...]  look in these directories first
   --torch_dir=DIR         the torch of plugins that bring none
   --help                  this text
@@ -27,7 +31,7 @@ Environment: LEROBOT_ACCEL_PLUGINS, LEROBOT_ACCEL_ADD_PLUGINS, LEROBOT_ACCEL_DIS
 LEROBOT_TORCH_DIR, LEROBOT_ACCEL_PROBE_SECONDS (time limit of a probe, 10).
 )";
 
-const std::vector<std::string> kCommands = {"list", "explain", "available"};
+const std::vector<std::string> kCommands = {"list", "explain", "available", "check"};
 
 struct Arguments {
   std::vector<std::string> words;
@@ -37,15 +41,6 @@ struct Arguments {
   bool json = false;
   bool help = false;
 };
-
-/// The value of --NAME=VALUE or --NAME VALUE; nothing when `argument` is another.
-std::optional<std::string> option_value(std::string_view name, const std::vector<std::string>& all, std::size_t& at) {
-  const std::string& argument = all[at];
-  if (argument.starts_with(std::string(name) + "=")) return argument.substr(name.size() + 1);
-  if (argument != name) return std::nullopt;
-  if (++at == all.size()) fail(ErrorKind::kUsage, "{}: a value is needed. See lerobot-accel --help", name);
-  return all[at];
-}
 
 Arguments parse(const std::vector<std::string>& all) {
   Arguments arguments;
@@ -62,9 +57,7 @@ Arguments parse(const std::vector<std::string>& all) {
     } else if (auto directory = option_value("--torch_dir", all, i)) {
       arguments.torch_directory = *directory;
     } else if (argument.starts_with("-")) {
-      const auto near = nearest_name(argument, {"--help", "--verbose", "--json", "--plugins", "--torch_dir"});
-      fail(ErrorKind::kUsage, "{}: unknown option{}. See lerobot-accel --help", argument,
-           near ? ", did you mean " + *near + "?" : "");
+      unknown_option(argument, {"--help", "--verbose", "--json", "--plugins", "--torch_dir"}, "lerobot-accel --help");
     } else {
       arguments.words.push_back(argument);
     }
@@ -125,7 +118,11 @@ int run(const Arguments& arguments) {
 
 int main(int argc, char** argv) {
   try {
-    return lerobot::run(lerobot::parse({argv + 1, argv + argc}));
+    const std::vector<std::string> arguments(argv + 1, argv + argc);
+    if (!arguments.empty() && arguments[0] == "check") {
+      return lerobot::run_check_command({arguments.begin() + 1, arguments.end()});
+    }
+    return lerobot::run(lerobot::parse(arguments));
   } catch (const lerobot::Error& error) {
     std::cerr << "error: " << error.what() << '\n';
     return lerobot::exit_code(error.kind());
