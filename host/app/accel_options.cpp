@@ -14,7 +14,7 @@ std::optional<std::string> option_value(std::string_view name, const std::vector
 }
 
 void unknown_option(const std::string& argument, const std::vector<std::string>& known, std::string_view help) {
-  const auto near = nearest_name(argument, known);
+  const auto near = nearest_name(argument.substr(0, argument.find('=')), known);
   fail(ErrorKind::kUsage, "{}: unknown option{}. See {}", argument, near ? ", did you mean " + *near + "?" : "", help);
 }
 
