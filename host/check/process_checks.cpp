@@ -189,6 +189,13 @@ void probe_stride(Run& run) {
   result.devices = reinterpret_cast<lra_device_info*>(space.data());
   result.device_capacity = kDevices;
   run.require_ok(run.probe()(&args, &result, run.error()), LRA_PROBE_SYMBOL);
+  std::vector<lra_device_info> odd(2);
+  odd[0].struct_size = sizeof(lra_device_info) + 4;
+  auto unaligned = sized<lra_probe_result>();
+  unaligned.devices = odd.data();
+  unaligned.device_capacity = 1;
+  run.refused(run.probe()(&args, &unaligned, run.error()), LRA_INVALID_ARGUMENT,
+              "elements of a size that is no multiple of 8");
   if (result.device_count == 0) throw Skipped("the probe lists no device");
   for (std::uint32_t i = 0; i < kDevices; ++i) {
     lra_device_info device;

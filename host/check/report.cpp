@@ -12,9 +12,9 @@ namespace {
 constexpr int kSchema = 1;
 
 std::string torch_line(const Subject& subject) {
-  if (subject.torch.directory.empty()) return subject.torch_problem.empty() ? "none" : subject.torch_problem;
+  if (subject.torch.directory.empty()) return subject.own_torch.problem.empty() ? "none" : subject.own_torch.problem;
   const std::string where = subject.torch.version + " in " + subject.torch.directory.string();
-  return subject.stand_in ? where + ", in place of its own: " + subject.torch_problem : where;
+  return subject.stand_in ? where + ", in place of its own: " + subject.own_torch.problem : where;
 }
 
 }  // namespace
@@ -45,7 +45,7 @@ bj::object report_json(const Report& report) {
   bj::object torch{{"version", subject.torch.version},
                    {"directory", subject.torch.directory.string()},
                    {"stand_in", subject.stand_in},
-                   {"problem", subject.torch_problem}};
+                   {"problem", subject.own_torch.problem}};
   bj::array checks;
   for (const Result& result : report.results) {
     std::string verdict = verdict_name(result.verdict.kind);

@@ -68,7 +68,7 @@ lra_get_api_fn Run::get_api() {
 
 void Run::load() {
   if (get_api_) return;
-  if (!subject_.has_torch) throw Skipped(subject_.torch_problem);
+  if (!subject_.has_torch) throw Skipped(subject_.own_torch.problem);
   try {
     torch_version_ = accel::open_torch(subject_.torch);
   } catch (const Error& error) {

@@ -133,7 +133,9 @@ void dependencies(Run& run) {
     }
   };
   if (run.subject().manifest().probe) expect_closed(run.probe_file(), {});
-  if (!run.subject().has_torch) throw Skipped(run.subject().torch_problem);
+  const bool brings_torch = run.subject().manifest().torch.kind == accel::TorchSource::Kind::kDirectory;
+  run.expect(!brings_torch || run.subject().own_torch.problem.empty(), "{}", run.subject().own_torch.problem);
+  if (!run.subject().has_torch) throw Skipped(run.subject().own_torch.problem);
   std::vector<fs::path> opened;
   for (const fs::path& file : run.subject().torch.preload) {
     expect_closed(file, opened);

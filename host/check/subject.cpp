@@ -19,23 +19,17 @@ const accel::Package* find_stand_in(const accel::Manifest& plugin, const std::ve
 }
 
 void find_torch(Subject& subject, const std::vector<accel::Package>& packages, const accel::TorchOptions& options) {
-  try {
-    subject.torch = accel::resolve_torch(subject.package, packages, options);
-    subject.has_torch = true;
-    return;
-  } catch (const Error& error) {
-    subject.torch_problem = error.what();
-  }
-  const accel::Package* other = find_stand_in(subject.manifest(), packages);
+  subject.torch = subject.own_torch = accel::resolve_torch(subject.package, packages, options);
+  subject.has_torch = subject.own_torch.problem.empty();
+  const accel::Package* other = subject.has_torch ? nullptr : find_stand_in(subject.manifest(), packages);
   if (!other) return;
   accel::Package plugin = subject.package;
   plugin.manifest->torch = {accel::TorchSource::Kind::kPackage, other->id};
   plugin.manifest->preload.clear();  // the vendor's libraries
-  try {
-    subject.torch = accel::resolve_torch(plugin, packages, options);
-    subject.has_torch = subject.stand_in = true;
-  } catch (const Error&) {  // the package is broken: the first problem is the one to tell
-  }
+  const accel::TorchRuntime found = accel::resolve_torch(plugin, packages, options);
+  if (!found.problem.empty()) return;  // the first problem is the one to tell
+  subject.torch = found;
+  subject.has_torch = subject.stand_in = true;
 }
 
 }  // namespace
@@ -68,10 +62,8 @@ accel::ProbeResult probe_subject(Subject& subject, std::chrono::milliseconds lim
     request.library = accel::package_file(subject.package.directory, manifest.probe.value_or(manifest.library));
     request.package_directory = subject.package.directory;
     request.device_archs = join(manifest.device_archs, ";");
-    if (!subject.stand_in) {
-      request.torch_directory = subject.torch.directory;
-      request.torch_version = subject.torch.version;
-    }
+    request.torch_directory = subject.own_torch.directory;
+    request.torch_version = subject.own_torch.version;
     if (!manifest.probe) request.preload = subject.torch.preload;
     result = accel::run_probes({request}, limit, accel::probe_helper()).front();
   } catch (const Error& error) {
@@ -79,8 +71,8 @@ accel::ProbeResult probe_subject(Subject& subject, std::chrono::milliseconds lim
     result.reason_code = "failed";
   }
   subject.probed_devices = result.device_count;
-  subject.unavailable = result.usable ? "" : result.reason;
-  if (result.usable && subject.stand_in) subject.unavailable = subject.torch_problem;
+  subject.unavailable = result.reason;
+  if (result.usable) subject.unavailable = subject.own_torch.problem;  // empty when it can be used
   return result;
 }
 

@@ -15,9 +15,9 @@ namespace lerobot::check {
 /// The package under check, as its files tell; no code of it has run.
 struct Subject {
   accel::Package package;
-  accel::TorchRuntime torch;         ///< what the checks load before the plugin
-  std::string torch_problem;         ///< why the plugin's own torch is not here; empty when it is
-  bool has_torch = false;            ///< `torch` can be loaded: the plugin's own, a stand-in, or none is needed
+  accel::TorchRuntime own_torch;     ///< the plugin's, with the reason when it cannot be used here
+  accel::TorchRuntime torch;         ///< what the checks load before the plugin: its own, or a stand-in
+  bool has_torch = false;            ///< `torch` can be loaded, or none is needed
   bool stand_in = false;             ///< `torch` is another package's of the same version, since its own is not here
   std::string unavailable;           ///< why device-dependent checks are skipped; empty: there is a usable device
   std::uint32_t probed_devices = 0;  ///< that the probe counted

@@ -213,6 +213,9 @@ void many(Run& run) {
   run.ok(unscale.run_args(Unscale::arguments(&longer[0].view, 2, found_inf, inv_scale)), "views of a later version");
   run.expect(first->values() == Values({1}) && second->values() == Values({2}),
              "views of a later version, further apart: wrong numbers");
+  for (Longer& element : longer) element.view.struct_size = sizeof(lra_tensor_view) + 4;
+  run.refused(unscale.run_args(Unscale::arguments(&longer[0].view, 2, found_inf, inv_scale)), LRA_INVALID_ARGUMENT,
+              "views of a size that is no multiple of 8");
 }
 
 /// Every way in which a view can be wrong, behind a good one that must not be touched.

@@ -77,7 +77,10 @@ struct Outcome {
 Outcome check(const fs::path& package, const std::string& fault, const std::vector<std::string>& options) {
   std::vector<std::string> arguments = {"check", package.string(), "--json"};
   arguments.insert(arguments.end(), options.begin(), options.end());
-  const auto program = test::run_program(kProgram, arguments, {{"LEROBOT_BROKEN", fault}});
+  // No torch of whoever runs the tests.
+  const auto program = test::run_program(
+      kProgram, arguments,
+      {{"LEROBOT_BROKEN", fault}, {"LEROBOT_TORCH_DIR", ""}, {"VIRTUAL_ENV", ""}, {"CONDA_PREFIX", ""}});
   Outcome outcome{program.code, {}, {}};
   const bj::value report = json::parse(program.out, "the report: " + program.err, ErrorKind::kInternal);
   for (const bj::value& entry : report.at("checks").as_array()) {

@@ -20,7 +20,7 @@ namespace {
 
 using lerobot::sdk::guarded;
 
-/// Two devices, both the CPU; TF32 as a pair of switches that change nothing.
+/// Two devices, both the CPU.
 class CpuTwice : public lerobot::sdk::Backend {
  public:
   std::vector<lra_device_info> devices() override {
@@ -40,14 +40,8 @@ class CpuTwice : public lerobot::sdk::Backend {
     if (precision == LRA_PRECISION_BF16) return {LRA_SUPPORT_EMULATED, "the broken device has no bf16 units"};
     return {LRA_SUPPORT_NONE, "the broken device has no fp16"};
   }
-  lra_tf32 tf32() override { return state_; }
-  void set_tf32(const lra_tf32& settings) override {
-    if (settings.matmul != LRA_TF32_LEAVE) state_.matmul = settings.matmul;
-    if (settings.convolution != LRA_TF32_LEAVE) state_.convolution = settings.convolution;
-  }
-
- private:
-  lra_tf32 state_{sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_OFF, 0};
+  lra_tf32 tf32() override { return {}; }
+  void set_tf32(const lra_tf32&) override {}
 };
 
 void check_context(lra_context* context) {
@@ -56,6 +50,30 @@ void check_context(lra_context* context) {
   error.struct_size = sizeof error;
   const lra_status status = good.device_count(context, &count, &error);
   if (status != LRA_OK) throw lerobot::sdk::Failure(status, error.message);
+}
+
+/// TF32 as a pair of switches that change nothing.
+lra_tf32 switches{sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_OFF, 0};
+
+lra_status tf32_get(lra_context* context, lra_tf32* state, lra_error* error) {
+  return guarded(error, [&] {
+    check_context(context);
+    lerobot::sdk::check_struct(state, "state");
+    lerobot::sdk::write_output(state, switches);
+  });
+}
+
+lra_status tf32_set(lra_context* context, const lra_tf32* settings, lra_error* error) {
+  return guarded(error, [&] {
+    check_context(context);
+    const lra_tf32 own = lerobot::sdk::read_args(settings, "settings");
+    lerobot::sdk::check_reserved(own.reserved, "settings.reserved");
+    if (own.matmul > LRA_TF32_ON || own.convolution > LRA_TF32_ON) {
+      throw lerobot::sdk::Failure(LRA_INVALID_ARGUMENT, "a switch is 0, 1 or 2");
+    }
+    if (own.matmul != LRA_TF32_LEAVE) switches.matmul = own.matmul;
+    if (own.convolution != LRA_TF32_LEAVE) switches.convolution = own.convolution;
+  });
 }
 
 /// What malloc has given out.
@@ -120,6 +138,8 @@ std::unique_ptr<lerobot::sdk::Backend> lerobot::sdk::make_backend(const Log&) {
 LRA_EXPORT lra_status lra_get_api(const lra_host_info* host, lra_api* api, lra_error* error) {
   using namespace broken;
   good = lerobot::sdk::torch_plugin(LEROBOT_PLUGIN_ID, LEROBOT_PLUGIN_VERSION);
+  good.tf32_get = tf32_get;
+  good.tf32_set = tf32_set;
   good.memory_stats = memory_stats;
   good.get_extension = get_extension;
   lra_api own = good;
