@@ -11,27 +11,29 @@ if(NOT TARGET lerobot_warnings)
 endif()
 
 # lerobot_add_accelerator_plugin(ID PROBE sources SOURCES sources MANIFEST manifest.json.in [LIBS libs]
-#   [VERSION v]): one plugin package. The thin library gets the SDK alone, the full one torch and LIBS as well; each
+#   [VERSION v] [DIRECTORY dir]): one plugin package, below the stage's accel.d or below dir (and then not installed). The thin library gets the SDK alone, the full one torch and LIBS as well; each
 # exports its one entry symbol and has no RPATH. In the manifest's template, @LEROBOT_PLUGIN_VERSION@ and the like are
 # replaced, and sha256 is filled in after linking and again after installing.
 function(lerobot_add_accelerator_plugin id)
-  cmake_parse_arguments(ARG "" "MANIFEST;VERSION" "PROBE;SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "MANIFEST;VERSION;DIRECTORY" "PROBE;SOURCES;LIBS" ${ARGN})
   if(NOT ARG_VERSION)
     set(ARG_VERSION ${PROJECT_VERSION})
   endif()
   lerobot_plugin_library(lerobot_probe_${id} lra_probe ${id} ${ARG_VERSION}
-    SOURCES ${ARG_PROBE} LIBS lerobot::accel_sdk)
+    DIRECTORY ${ARG_DIRECTORY} SOURCES ${ARG_PROBE} LIBS lerobot::accel_sdk)
   if(NOT TARGET lerobot::accel_sdk_torch)
     return()  # a sanitized build, without torch: the probe alone, for its tests
   endif()
   lerobot_plugin_library(lerobot_accel_${id} lra_get_api ${id} ${ARG_VERSION}
-    SOURCES ${ARG_SOURCES} LIBS ${ARG_LIBS} lerobot::accel_sdk_torch)
+    DIRECTORY ${ARG_DIRECTORY} SOURCES ${ARG_SOURCES} LIBS ${ARG_LIBS} lerobot::accel_sdk_torch)
 
   set(LEROBOT_PLUGIN_VERSION ${ARG_VERSION})
   set(LEROBOT_PLUGIN_PROBE liblerobot_probe_${id}.so)
   set(LEROBOT_PLUGIN_LIBRARY liblerobot_accel_${id}.so)
-  set_property(GLOBAL APPEND PROPERTY LEROBOT_PLUGINS ${id})  # for tests over all plugins
-  lerobot_plugin_manifest(${id} ${ARG_MANIFEST} plugin-${id}
+  if(NOT ARG_DIRECTORY)
+    set_property(GLOBAL APPEND PROPERTY LEROBOT_PLUGINS ${id})  # for tests over all plugins
+  endif()
+  lerobot_plugin_manifest(${id} ${ARG_MANIFEST} plugin-${id} DIRECTORY ${ARG_DIRECTORY}
     FILES ${LEROBOT_PLUGIN_PROBE} ${LEROBOT_PLUGIN_LIBRARY} DEPENDS lerobot_probe_${id} lerobot_accel_${id})
 endfunction()
 
@@ -68,15 +70,24 @@ function(lerobot_add_torch_package id)
   lerobot_plugin_manifest(${id} ${ARG_MANIFEST} ${id} FILES ${files} DEPENDS ${stamp})
 endfunction()
 
+# Where a package lies in the build tree.
+function(lerobot_package_directory variable id directory)
+  if(NOT directory)
+    set(directory ${LEROBOT_STAGE}/${LEROBOT_PACKAGES})
+  endif()
+  set(${variable} ${directory}/${id} PARENT_SCOPE)
+endfunction()
+
 # One library of a plugin: a MODULE, which nothing can link by mistake, that exports one symbol.
 function(lerobot_plugin_library target symbol id version)
-  cmake_parse_arguments(ARG "" "" "SOURCES;LIBS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY" "SOURCES;LIBS" ${ARGN})
+  lerobot_package_directory(package ${id} "${ARG_DIRECTORY}")
   add_library(${target} MODULE ${ARG_SOURCES})
   target_link_libraries(${target} PRIVATE ${ARG_LIBS} lerobot_warnings)
   target_compile_features(${target} PRIVATE cxx_std_20)
   target_compile_definitions(${target} PRIVATE LEROBOT_PLUGIN_ID="${id}" LEROBOT_PLUGIN_VERSION="${version}")
   set_target_properties(${target} PROPERTIES PREFIX lib SUFFIX .so
-    LIBRARY_OUTPUT_DIRECTORY ${LEROBOT_STAGE}/${LEROBOT_PACKAGES}/${id}
+    LIBRARY_OUTPUT_DIRECTORY ${package}
     C_VISIBILITY_PRESET hidden CXX_VISIBILITY_PRESET hidden VISIBILITY_INLINES_HIDDEN ON
     INSTALL_RPATH "" BUILD_WITH_INSTALL_RPATH ON)
   # The C++ library's own templates have default visibility, whatever the flags say.
@@ -88,23 +99,28 @@ function(lerobot_plugin_library target symbol id version)
     target_link_options(${target} PRIVATE LINKER:--version-script=${script})
     set_property(TARGET ${target} APPEND PROPERTY LINK_DEPENDS ${script})
   endif()
-  install(TARGETS ${target} LIBRARY DESTINATION ${LEROBOT_PACKAGES}/${id} COMPONENT plugin-${id})
+  if(NOT ARG_DIRECTORY)
+    install(TARGETS ${target} LIBRARY DESTINATION ${LEROBOT_PACKAGES}/${id} COMPONENT plugin-${id})
+  endif()
 endfunction()
 
 # Writes a package's manifest.json into the stage after DEPENDS were built, and again when it is installed.
 function(lerobot_plugin_manifest id template component)
-  cmake_parse_arguments(ARG "" "" "FILES;DEPENDS" ${ARGN})
+  cmake_parse_arguments(ARG "" "DIRECTORY" "FILES;DEPENDS" ${ARGN})
   set(LEROBOT_ARCHITECTURE ${CMAKE_SYSTEM_PROCESSOR})
   set(LEROBOT_TORCH_VERSION ${LibTorch_VERSION})
   set(LRA_VERSION_MAJOR 1)
   set(LRA_VERSION_MINOR 0)
   set(draft ${CMAKE_CURRENT_BINARY_DIR}/${id}.manifest.json)
   configure_file(${template} ${draft} @ONLY)
-  set(package ${LEROBOT_STAGE}/${LEROBOT_PACKAGES}/${id})
+  lerobot_package_directory(package ${id} "${ARG_DIRECTORY}")
   add_custom_command(OUTPUT ${package}/manifest.json
     COMMAND ${CMAKE_COMMAND} -DDRAFT=${draft} -DPACKAGE=${package} "-DFILES=${ARG_FILES}" -P ${LEROBOT_PLUGIN_SCRIPT}
     DEPENDS ${draft} ${ARG_DEPENDS} ${LEROBOT_PLUGIN_SCRIPT} VERBATIM COMMENT "Writing the manifest of ${id}")
   add_custom_target(lerobot_package_${id} ALL DEPENDS ${package}/manifest.json)
+  if(ARG_DIRECTORY)
+    return()
+  endif()
   install(CODE "execute_process(COMMAND \"${CMAKE_COMMAND}\" \"-DDRAFT=${draft}\"
     \"-DPACKAGE=\$ENV{DESTDIR}\${CMAKE_INSTALL_PREFIX}/${LEROBOT_PACKAGES}/${id}\" \"-DFILES=${ARG_FILES}\"
     -P \"${LEROBOT_PLUGIN_SCRIPT}\" COMMAND_ERROR_IS_FATAL ANY)" COMPONENT ${component})

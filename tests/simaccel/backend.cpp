@@ -1,0 +1,76 @@
+#include <c10/core/DeviceType.h>
+
+#include "allocator.h"
+#include "controls.h"
+#include "counters.h"
+#include "fallback.h"
+#include "guard.h"
+#include "hooks.h"
+#include "kernels.h"
+#include "sdk/failure.h"
+#include "sdk/torch/plugin.h"
+
+namespace lerobot::simaccel {
+namespace {
+
+/// Makes the device known to torch, which cannot forget it again.
+void register_once() {
+  static const bool done = [] {
+    c10::register_privateuse1_backend(LEROBOT_PLUGIN_ID);
+    register_allocator();
+    register_guard();
+    register_hooks();
+    register_fallback();
+    register_kernels();
+    register_autocast();
+    return true;
+  }();
+  (void)done;
+}
+
+class SimBackend : public sdk::Backend {
+ public:
+  SimBackend() {
+    register_once();
+    ++counters().inits;
+  }
+
+  std::vector<lra_device_info> devices() override {
+    std::vector<lra_device_info> all;
+    const auto controls = simaccel::controls();
+    for (c10::DeviceIndex i = 0; i < device_count(); ++i) {
+      const c10::Device device(kSim, i);
+      lra_device_info info = describe_device(*controls, static_cast<std::uint32_t>(i));
+      info.torch_type = static_cast<std::int32_t>(device.type());
+      info.torch_index = device.index();
+      sdk::copy_text(info.torch_device, device.str());
+      all.push_back(info);
+    }
+    return all;
+  }
+
+  sdk::AutocastSupport autocast_support(std::uint32_t, std::uint32_t precision) override {
+    const bool bf16 = precision == LRA_PRECISION_BF16;
+    const std::uint32_t support = bf16 ? controls()->bf16 : controls()->fp16;
+    const std::string name = bf16 ? "bf16" : "fp16";
+    if (support == LRA_SUPPORT_NATIVE) return {support, ""};
+    return {support, support == LRA_SUPPORT_NONE ? "this simulated accelerator has no " + name
+                                                 : "this simulated accelerator computes " + name + " in float32"};
+  }
+
+  lra_tf32 tf32() override { return {sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_OFF, 0}; }
+
+  void set_tf32(const lra_tf32& settings) override {
+    if (settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON) {
+      throw sdk::Failure(LRA_UNSUPPORTED, "the simulated accelerator has no TF32", "Leave it unset.");
+    }
+  }
+};
+
+}  // namespace
+}  // namespace lerobot::simaccel
+
+std::unique_ptr<lerobot::sdk::Backend> lerobot::sdk::make_backend(const Log& log) {
+  log.write(LRA_LOG_DEBUG, "simulated accelerator: " + std::to_string(simaccel::controls()->devices) + " devices");
+  return std::make_unique<simaccel::SimBackend>();
+}
