@@ -1,6 +1,6 @@
 #include "host/checkpoint/rng_state.h"
 
-#include <ATen/CPUGeneratorImpl.h>
+#include <ATen/Context.h>
 #include <ATen/core/Generator.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/zeros.h>
@@ -12,6 +12,7 @@
 #include <string_view>
 
 #include "host/base/error.h"
+#include "host/base/log.h"
 
 namespace lerobot::checkpoint {
 namespace {
@@ -79,10 +80,26 @@ at::Tensor long_scalar(std::int64_t value) {
   return out;
 }
 
-at::Tensor torch_state() {
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
+at::Tensor generator_state(const at::Device& device) {
+  at::Generator generator = at::globalContext().defaultGenerator(device);
   const std::lock_guard lock(generator.mutex());
   return generator.get_state();
+}
+
+/// As LeRobot names the entry for cuda and mps; other devices follow.
+std::string device_entry(const at::Device& device) {
+  return "torch_" + c10::DeviceTypeName(device.type(), /*lower_case=*/true) + "_rng_state";
+}
+
+void set_generator_state(const at::Device& device, std::string_view name, const at::Tensor& state) {
+  at::Generator generator = at::globalContext().defaultGenerator(device);
+  const std::lock_guard lock(generator.mutex());
+  try {
+    generator.set_state(state);
+  } catch (const c10::Error& error) {
+    fail(ErrorKind::kCheckpoint, "{} is not a state of torch's generator on {}: {}", name, device.str(),
+         error.what_without_backtrace());
+  }
 }
 
 struct Entry {
@@ -110,30 +127,28 @@ Tensors fresh_rng_state(std::optional<std::int64_t> seed) {
   rng["np_rng_state_index"] = long_scalar(kPosition);
   rng["np_rng_has_gauss"] = long_scalar(0);
   rng["np_rng_cached_gaussian"] = at::zeros({1}, at::kFloat);
-  rng[kTorchState] = torch_state();
+  rng[kTorchState] = generator_state(at::kCPU);
   return rng;
 }
 
-void record_torch_rng(Tensors& rng) {
+void record_torch_rng(Tensors& rng, const at::Device& device) {
   Tensors kept;
   for (const auto& entry : kEntries) {
     if (const at::Tensor* tensor = rng.find(entry.name)) kept[entry.name] = *tensor;
   }
-  kept[kTorchState] = torch_state();
+  kept[kTorchState] = generator_state(at::kCPU);
+  if (!device.is_cpu()) kept[device_entry(device)] = generator_state(device);
   rng = std::move(kept);
 }
 
-void restore_torch_rng(const Tensors& rng) {
+void restore_torch_rng(const Tensors& rng, const at::Device& device) {
   const at::Tensor* state = rng.find(kTorchState);
   if (!state) fail(ErrorKind::kCheckpoint, "the checkpoint's random state has no {}", kTorchState);
-  at::Generator generator = at::detail::getDefaultCPUGenerator();
-  const std::lock_guard lock(generator.mutex());
-  try {
-    generator.set_state(*state);
-  } catch (const c10::Error& error) {
-    fail(ErrorKind::kCheckpoint, "{} is not a state of torch's generator: {}", kTorchState,
-         error.what_without_backtrace());
-  }
+  set_generator_state(at::kCPU, kTorchState, *state);
+  if (device.is_cpu()) return;
+  const std::string name = device_entry(device);
+  if (const at::Tensor* own = rng.find(name)) return set_generator_state(device, name, *own);
+  log::warn("the checkpoint was made on another device: {} starts its random numbers from the seed", device.str());
 }
 
 void check_rng_state(const Tensors& rng, const std::filesystem::path& path) {

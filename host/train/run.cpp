@@ -60,7 +60,10 @@ class Run {
       find_initial_weights();
     }
     open_output();
-    if (config().seed) seed_everything(*config().seed);
+    if (config().seed) {
+      seed_everything(*config().seed);
+      accelerator_.seed(static_cast<std::uint64_t>(*config().seed));
+    }
   }
 
   void open_output() {

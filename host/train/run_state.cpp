@@ -54,17 +54,17 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step) {
   out.model = state.policy->state_dict();
   const policy::Normalizer& pre = state.processors->pre;
   const policy::Normalizer& post = state.processors->post;
-  const std::string device = device_type(config::common(*state.config.policy).device.value_or("cpu"));
-  out.processors.push_back(
-      processor_file(kPreprocessor, policy::preprocessor_json(pre.normalization(), state.config.rename_map, device),
-                     policy::kPreprocessorState, pre));
+  const std::string device = config::common(*state.config.policy).device.value_or("cpu");
+  out.processors.push_back(processor_file(
+      kPreprocessor, policy::preprocessor_json(pre.normalization(), state.config.rename_map, device_type(device)),
+      policy::kPreprocessorState, pre));
   out.processors.push_back(processor_file(kPostprocessor, policy::postprocessor_json(post.normalization()),
                                           policy::kPostprocessorState, post));
   out.optimizer = state.optimizer->state_tensors();
   out.optimizer_param_groups = state.optimizer->param_groups_json();
   if (state.scheduler) out.scheduler = state.scheduler->state_json();
   out.rng = state.rng;
-  checkpoint::record_torch_rng(out.rng);
+  checkpoint::record_torch_rng(out.rng, at::Device(device));
   return out;
 }
 
@@ -81,7 +81,8 @@ void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const st
     }
     state.scheduler->load(*checkpoint.scheduler, source);
   }
-  checkpoint::restore_torch_rng(checkpoint.rng);
+  checkpoint::restore_torch_rng(checkpoint.rng,
+                                at::Device(config::common(*state.config.policy).device.value_or("cpu")));
 }
 
 }  // namespace lerobot::train
