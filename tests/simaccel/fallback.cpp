@@ -189,6 +189,8 @@ void spoil(const c10::OperatorHandle& op, const c10::IValue& result) {
   if (controls()->wrong_sums && op.operator_name().name == "aten::add" && result.isTensor()) result.toTensor().add_(1);
 }
 
+}  // namespace
+
 void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
   const auto& arguments = op.schema().arguments();
   const auto values = torch::jit::last(*stack, arguments.size());
@@ -209,8 +211,6 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     (*stack)[i] = to_device(call, (*stack)[i]);
   }
 }
-
-}  // namespace
 
 void register_fallback() {
   static auto* const library =

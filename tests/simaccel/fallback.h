@@ -46,7 +46,10 @@ class HostCall {
 /// Throws for a float64 tensor on a device without float64.
 void check_dtype(c10::ScalarType dtype);
 
-/// Registers the boxed fallback. Once per process.
+/// The fallback: the CPU's kernel for the operator, over the same memory.
+void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack);
+
+/// Registers it for all operators without a kernel. Once per process.
 void register_fallback();
 
 }  // namespace lerobot::simaccel

@@ -126,6 +126,10 @@ void register_kernels() {
   m->impl("set_.source_Storage_storage_offset", TORCH_FN(set_storage));
   m->impl("convolution_overrideable", TORCH_FN(convolution));
   m->impl("convolution_backward_overrideable", TORCH_FN(convolution_backward));
+  // Torch has a composition of smaller operators for devices without a kernel, which rounds otherwise than the CPU's.
+  for (const char* name : {"native_layer_norm", "native_group_norm"}) {
+    m->impl(name, torch::CppFunction::makeFromBoxedFunction<&run_on_host>());
+  }
   m->impl("native_dropout", TORCH_FN(dropout));
   m->impl("native_dropout_backward", TORCH_FN(dropout_backward));
   m->impl("_amp_foreach_non_finite_check_and_unscale_", TORCH_FN(unscale));
