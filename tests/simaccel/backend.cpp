@@ -7,7 +7,6 @@
 #include "guard.h"
 #include "hooks.h"
 #include "kernels.h"
-#include "sdk/failure.h"
 #include "sdk/torch/plugin.h"
 
 namespace lerobot::simaccel {
@@ -56,14 +55,6 @@ class SimBackend : public sdk::Backend {
     if (support == LRA_SUPPORT_NATIVE) return {support, ""};
     return {support, support == LRA_SUPPORT_NONE ? "this simulated accelerator has no " + name
                                                  : "this simulated accelerator computes " + name + " in float32"};
-  }
-
-  lra_tf32 tf32() override { return {sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_OFF, 0}; }
-
-  void set_tf32(const lra_tf32& settings) override {
-    if (settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON) {
-      throw sdk::Failure(LRA_UNSUPPORTED, "the simulated accelerator has no TF32", "Leave it unset.");
-    }
   }
 };
 

@@ -216,6 +216,17 @@ TEST_F(Operators, AreCountedWithTheMemoryTheyTake) {
   EXPECT_GE(device.peak_bytes, bytes + 8000);
 }
 
+TEST_F(Operators, AreInTheMemoryStatisticsOfTheContract) {
+  set_controls("memory=1000000");
+  const at::Tensor numbers = at::ones({1000}, on_sim_);
+  auto stats = sized<lra_memory_stats>();
+  expect_ok(api_.memory_stats(context_, 0, &stats, &error_));
+  EXPECT_EQ(stats.allocated, counters().devices[0].bytes);
+  EXPECT_EQ(stats.allocated_peak, counters().devices[0].peak_bytes);
+  EXPECT_EQ(stats.total, 1000000U);
+  EXPECT_EQ(stats.free, 1000000 - stats.allocated);
+}
+
 TEST_F(Operators, OverflowWhenTheyAreToldTo) {
   at::Tensor found_inf = at::zeros({1}, on_sim_);
   const at::Tensor inv_scale = at::ones({1}, on_sim_);
