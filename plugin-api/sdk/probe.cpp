@@ -39,6 +39,30 @@ void write_devices(const lra_probe_result& result, const std::vector<lra_device_
 
 }  // namespace
 
+void ProbeReport::refuse(std::uint32_t code, std::string why, std::string cure) {
+  reason_code = code;
+  reason = std::move(why);
+  hint = std::move(cure);
+}
+
+void ProbeReport::remark(const std::string& text) {
+  if (!text.empty()) reason += (reason.empty() ? "" : "; ") + text;
+}
+
+std::string join(const std::vector<std::string>& texts) {
+  std::string joined;
+  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
+  return joined;
+}
+
+std::string device_list(const std::vector<lra_device_info>& devices) {
+  std::vector<std::string> texts;
+  for (const lra_device_info& device : devices) {
+    texts.push_back(std::string(device.name) + " (" + device.architecture + ")");
+  }
+  return join(texts);
+}
+
 lra_status answer_probe(const lra_probe_args* args, lra_probe_result* result, lra_error* error,
                         ProbeReport (*look)(const ProbeRequest&)) noexcept {
   return guarded(error, [&] {

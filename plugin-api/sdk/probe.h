@@ -22,7 +22,26 @@ struct ProbeReport {
   std::string hint;
   std::string driver_version;
   std::vector<lra_device_info> devices;
+
+  bool usable() const { return reason_code == LRA_REASON_NONE; }
+  /// Makes it unavailable.
+  void refuse(std::uint32_t code, std::string why, std::string cure);
+  /// Adds what a user should know although it works.
+  void remark(const std::string& text);
 };
+
+/// Thrown by a search for devices that ends without any; `report.refuse` takes its fields.
+struct Unavailable {
+  std::uint32_t code = LRA_REASON_OTHER;
+  std::string reason;
+  std::string cure;
+};
+
+/// "Tesla V100 (sm_70), Tesla T4 (sm_75)".
+std::string device_list(const std::vector<lra_device_info>& devices);
+
+/// "sm_75, sm_80".
+std::string join(const std::vector<std::string>& texts);
 
 /// The whole of lra_probe: checks the arguments, calls `look` and copies its report into the caller's buffers.
 lra_status answer_probe(const lra_probe_args* args, lra_probe_result* result, lra_error* error,

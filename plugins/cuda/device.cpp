@@ -12,6 +12,8 @@
 namespace lerobot::plugins::cuda {
 namespace {
 
+using sdk::Unavailable;
+
 // The driver's interface, as far as it is used: cuda.h of any toolkit.
 using Result = int;
 constexpr Result kSuccess = 0;
@@ -29,13 +31,6 @@ struct Uuid {
 };
 
 constexpr char kVariable[] = "CUDA_VISIBLE_DEVICES";
-
-/// What ends the search for devices.
-struct Unavailable {
-  std::uint32_t code;
-  std::string reason;
-  std::string cure;
-};
 
 std::string hint_for(Result result) {
   switch (result) {
@@ -303,9 +298,7 @@ sdk::ProbeReport ask_driver() {
     report.driver_version = driver_version(driver);
     report.devices = describe_all(driver);
   } catch (const Unavailable& unavailable) {
-    report.reason_code = unavailable.code;
-    report.reason = unavailable.reason;
-    report.hint = unavailable.cure;
+    report.refuse(unavailable.code, unavailable.reason, unavailable.cure);
   }
   return report;
 }

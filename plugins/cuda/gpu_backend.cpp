@@ -12,12 +12,6 @@
 namespace lerobot::plugins {
 namespace {
 
-std::string names(const std::vector<lra_device_info>& devices) {
-  std::string text;
-  for (const lra_device_info& device : devices) text += (text.empty() ? "" : ", ") + std::string(device.name);
-  return text;
-}
-
 /// torch's side of a device that the driver describes.
 void add_torch_fields(lra_device_info& info, std::size_t index) {
   const c10::Device device(c10::kCUDA, static_cast<c10::DeviceIndex>(index));
@@ -40,7 +34,7 @@ void require_same_count(const std::vector<lra_device_info>& devices) {
   if (count >= 0 && static_cast<std::size_t>(count) == devices.size()) return;
   throw sdk::Failure(LRA_UNAVAILABLE,
                      "torch shows " + std::to_string(count) + " devices, the driver " + std::to_string(devices.size()) +
-                         " (" + names(devices) + ")",
+                         " (" + sdk::device_list(devices) + ")",
                      "Reinstall the driver, or a torch that fits it; torch's warning above says more.");
 }
 
@@ -65,7 +59,7 @@ class GpuBackend : public sdk::Backend {
   void set_tf32(const lra_tf32& settings) override {
     const bool on = settings.matmul == LRA_TF32_ON || settings.convolution == LRA_TF32_ON;
     if (on && !has_tf32()) {
-      throw sdk::Failure(LRA_UNSUPPORTED, names(devices_) + ": has no TF32", vendor_.tf32_missing);
+      throw sdk::Failure(LRA_UNSUPPORTED, sdk::device_list(devices_) + ": has no TF32", vendor_.tf32_missing);
     }
     sdk::write_tf32(sdk::kCudaTf32, settings, vendor_.tf32_missing);
   }
@@ -86,7 +80,7 @@ class GpuBackend : public sdk::Backend {
 std::unique_ptr<sdk::Backend> make_gpu_backend(const Vendor& vendor, sdk::ProbeReport (*ask_driver)()) {
   require_backend(vendor);
   sdk::ProbeReport report = ask_driver();
-  if (report.reason_code != LRA_REASON_NONE) throw sdk::Failure(LRA_UNAVAILABLE, report.reason, report.hint);
+  if (!report.usable()) throw sdk::Failure(LRA_UNAVAILABLE, report.reason, report.hint);
   require_same_count(report.devices);
   for (std::size_t i = 0; i < report.devices.size(); ++i) add_torch_fields(report.devices[i], i);
   return std::make_unique<GpuBackend>(vendor, std::move(report.devices));

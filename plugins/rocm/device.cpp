@@ -15,6 +15,8 @@
 namespace lerobot::plugins::rocm {
 namespace {
 
+using sdk::Unavailable;
+
 // HIP's interface, as far as it is the same in every version: hip_runtime_api.h. The struct of hipGetDeviceProperties
 // and the numbers of hipDeviceGetAttribute are not.
 using Result = int;
@@ -24,13 +26,6 @@ constexpr Result kNoDevice = 100;
 constexpr int kMostDevices = 1024;
 struct Uuid {
   char bytes[16];
-};
-
-/// What ends the search for devices.
-struct Unavailable {
-  std::uint32_t code;
-  std::string reason;
-  std::string cure;
 };
 
 [[noreturn]] void makes_no_sense(const std::string& what) {
@@ -325,16 +320,15 @@ std::vector<lra_device_info> describe_all(const Runtime& runtime, const Machine&
 }
 
 /// What a user should know although it works.
-std::string remarks(const Machine& machine, std::size_t devices) {
-  std::string text = visibility_remark(machine.visibility);
+void remark_visibility(const Machine& machine, sdk::ProbeReport& report) {
+  report.remark(visibility_remark(machine.visibility));
   const std::string variables = applied_variables(machine.visibility);
-  if (devices < machine.gpus.size() && !variables.empty()) {
-    text += (text.empty() ? "" : "; ") + variables + " leaves " + std::to_string(devices) + " of " + machine.gpu_text();
+  if (report.devices.size() < machine.gpus.size() && !variables.empty()) {
+    report.remark(variables + " leaves " + std::to_string(report.devices.size()) + " of " + machine.gpu_text());
   }
   if (const std::string other = overridden_architecture(); !other.empty()) {
-    text += (text.empty() ? "" : "; ") + ("HSA_OVERRIDE_GFX_VERSION makes every device " + other);
+    report.remark("HSA_OVERRIDE_GFX_VERSION makes every device " + other);
   }
-  return text;
 }
 
 }  // namespace
@@ -347,11 +341,9 @@ sdk::ProbeReport ask_driver(const std::string& torch_directory) {
     start(runtime, machine);
     report.driver_version = driver_version(runtime);
     report.devices = describe_all(runtime, machine);
-    report.reason = remarks(machine, report.devices.size());
+    remark_visibility(machine, report);
   } catch (const Unavailable& unavailable) {
-    report.reason_code = unavailable.code;
-    report.reason = unavailable.reason;
-    report.hint = unavailable.cure;
+    report.refuse(unavailable.code, unavailable.reason, unavailable.cure);
   }
   return report;
 }

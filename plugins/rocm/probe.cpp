@@ -19,34 +19,24 @@ constexpr char kTorchCure[] =
     "Reinstall torch's ROCm build (a plain pip install torch puts another in its place), or name one with --torch_dir "
     "or LEROBOT_TORCH_DIR";
 
-void refuse(ProbeReport& report, std::uint32_t code, std::string reason, std::string cure) {
-  report.reason_code = code;
-  report.reason = std::move(reason);
-  report.hint = std::move(cure);
-}
-
-void remark(ProbeReport& report, const std::string& text) {
-  report.reason += (report.reason.empty() ? "" : "; ") + text;
-}
-
 void check_torch(const TorchBuild& torch, ProbeReport& report) {
   if (torch.directory.empty()) return;
   const bool is_rocm = torch.holds("libtorch_hip.so");
   if (!is_rocm && (torch.holds("libtorch_cuda.so") || !torch.cuda.empty())) {
-    return refuse(report, LRA_REASON_TORCH,
-                  torch.text() + " is built for CUDA" + (torch.cuda.empty() ? "" : " " + torch.cuda) +
-                      ", an AMD device needs one for ROCm",
-                  kTorchCure);
+    return report.refuse(LRA_REASON_TORCH,
+                         torch.text() + " is built for CUDA" + (torch.cuda.empty() ? "" : " " + torch.cuda) +
+                             ", an AMD device needs one for ROCm",
+                         kTorchCure);
   }
   if (!is_rocm && torch.hip.empty()) {
-    return refuse(report, LRA_REASON_TORCH, torch.text() + " is built without ROCm: it holds no libtorch_hip.so",
-                  kTorchCure);
+    return report.refuse(LRA_REASON_TORCH, torch.text() + " is built without ROCm: it holds no libtorch_hip.so",
+                         kTorchCure);
   }
   for (const char* library : {"libtorch_hip.so", "libc10_hip.so"}) {
     if (torch.holds(library)) continue;
-    return refuse(report, LRA_REASON_LIBRARY_MISSING,
-                  std::string(library) + ", needed by the rocm plugin, is missing from " + torch.text(),
-                  "Reinstall that torch");
+    return report.refuse(LRA_REASON_LIBRARY_MISSING,
+                         std::string(library) + ", needed by the rocm plugin, is missing from " + torch.text(),
+                         "Reinstall that torch");
   }
 }
 
@@ -55,51 +45,41 @@ void check_runtime_version(const TorchBuild& torch, ProbeReport& report) {
   const int needed = sdk::major_version(torch.hip);
   const int found = sdk::major_version(hip_version(report.driver_version));
   if (needed < 0 || found >= needed) return;
-  refuse(report, LRA_REASON_DRIVER_TOO_OLD,
-         report.driver_version + " is too old, " + torch.text() + " needs ROCm " + torch.hip,
-         "Install ROCm " + std::to_string(needed) + ", or use a torch built for ROCm " + std::to_string(found));
-}
-
-/// "AMD Instinct MI300X (gfx942)"
-std::string with_arch(const lra_device_info& device) {
-  return std::string(device.name) + " (" + device.architecture + ")";
-}
-
-std::string join(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
-  return joined;
+  report.refuse(LRA_REASON_DRIVER_TOO_OLD,
+                report.driver_version + " is too old, " + torch.text() + " needs ROCm " + torch.hip,
+                "Install ROCm " + std::to_string(needed) + ", or use a torch built for ROCm " + std::to_string(found));
 }
 
 /// A device whose architecture is not known is left to the selftest.
 void check_architectures(const std::vector<std::string>& archs, ProbeReport& report) {
   if (archs.empty()) return;
-  std::vector<std::string> without;
+  std::vector<lra_device_info> without;
   for (const lra_device_info& device : report.devices) {
     const std::string arch = device.architecture;
     if (!arch.empty() && std::find(archs.begin(), archs.end(), arch) == archs.end()) {
-      without.push_back(with_arch(device));
+      without.push_back(device);
     }
   }
   if (without.empty()) return;
-  const std::string reason = "this build has no code for " + join(without) + ", only for " + join(archs);
-  if (without.size() < report.devices.size()) return remark(report, reason);
-  refuse(report, LRA_REASON_ARCHITECTURE, reason,
-         "Name a torch that has it with LEROBOT_TORCH_DIR; HSA_OVERRIDE_GFX_VERSION lets a near relative's code run");
+  const std::string reason =
+      "this build has no code for " + sdk::device_list(without) + ", only for " + sdk::join(archs);
+  if (without.size() < report.devices.size()) return report.remark(reason);
+  report.refuse(
+      LRA_REASON_ARCHITECTURE, reason,
+      "Name a torch that has it with LEROBOT_TORCH_DIR; HSA_OVERRIDE_GFX_VERSION lets a near relative's code run");
 }
 
 /// Without HIP's runtime the torch may be at fault: ROCm's brings the runtime, and another took its place.
 bool torch_explains_it(const ProbeReport& report) {
-  return report.reason_code == LRA_REASON_NONE ||
-         (report.reason_code == LRA_REASON_NO_DRIVER && !read_topology(sdk::sysroot()).empty());
+  return report.usable() || (report.reason_code == LRA_REASON_NO_DRIVER && !read_topology(sdk::sysroot()).empty());
 }
 
 ProbeReport look(const ProbeRequest& request) {
   ProbeReport report = ask_driver(request.torch_directory);
   const TorchBuild torch = sdk::find_torch_build(request.torch_directory, request.torch_version);
   if (torch_explains_it(report)) check_torch(torch, report);
-  if (report.reason_code == LRA_REASON_NONE) check_runtime_version(torch, report);
-  if (report.reason_code == LRA_REASON_NONE) check_architectures(request.device_archs, report);
+  if (report.usable()) check_runtime_version(torch, report);
+  if (report.usable()) check_architectures(request.device_archs, report);
   return report;
 }
 
