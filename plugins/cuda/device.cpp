@@ -284,6 +284,7 @@ std::optional<int> arch_number(const std::string& arch, const std::string& prefi
        ++end) {
     number = number * 10 + (arch[end] - '0');
   }
+  if (end == prefix.size()) return std::nullopt;
   *exact = end < arch.size() && arch[end] == 'a';
   return number;
 }

@@ -69,11 +69,11 @@ bool is_system(const std::string& name) {
   return false;
 }
 
-/// Ids of the plugins that the build has, which it lists with semicolons.
+/// Ids of the plugins that the build has, which it lists with commas.
 std::vector<std::string> built_plugins() {
   std::vector<std::string> ids;
   std::istringstream list(LEROBOT_PLUGINS);
-  for (std::string id; std::getline(list, id, ';');) ids.push_back(id);
+  for (std::string id; std::getline(list, id, ',');) ids.push_back(id);
   return ids;
 }
 

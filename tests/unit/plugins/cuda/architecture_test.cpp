@@ -35,6 +35,7 @@ TEST(CudaArchitecture, OfAnotherVendorRunsNothing) {
   EXPECT_FALSE(runs_on({"sm_90"}, "gfx942"));
   EXPECT_FALSE(runs_on({"gfx942"}, "sm_90"));
   EXPECT_FALSE(runs_on({}, "sm_90"));
+  EXPECT_FALSE(runs_on({"compute_x", "sm_", "compute_"}, "sm_90"));
 }
 
 TEST(CudaDriverVersion, HoldsCudas) {
