@@ -7,6 +7,7 @@
 #include "guard.h"
 #include "hooks.h"
 #include "kernels.h"
+#include "sdk/failure.h"
 #include "sdk/torch/plugin.h"
 
 namespace lerobot::simaccel {
