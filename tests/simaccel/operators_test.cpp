@@ -1,6 +1,7 @@
 // What the simulated accelerator promises: the CPU's numbers on a device that is strict about places, types and memory.
 #include <ATen/ATen.h>
 #include <gmock/gmock.h>
+#include <unistd.h>
 
 #include <atomic>
 #include <cstdlib>
@@ -15,9 +16,9 @@ namespace {
 
 using ::testing::HasSubstr;
 
-const std::string kFolder = ::testing::TempDir();
-const std::string kControls = kFolder + "simaccel.controls";
-const std::string kCounters = kFolder + "simaccel.counters";
+const std::string kFiles = ::testing::TempDir() + "simaccel." + std::to_string(getpid());
+const std::string kControls = kFiles + ".controls";
+const std::string kCounters = kFiles + ".counters";
 
 /// Before the plugin starts: it reads the names of both files once.
 const bool kNamed = [] {
@@ -29,6 +30,10 @@ const bool kNamed = [] {
 
 class Operators : public PluginTest {
  protected:
+  static void TearDownTestSuite() {
+    std::remove(kControls.c_str());
+    std::remove(kCounters.c_str());
+  }
   void TearDown() override {
     set_controls("");
     PluginTest::TearDown();
