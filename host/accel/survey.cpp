@@ -70,10 +70,11 @@ ProbeRequest request_for(const Candidate& candidate) {
   return request;
 }
 
-/// The same card under two plugins counts once: for the first of them.
+/// The same card under two plugins counts once: for the first of them that can use it.
 void count_cards_once(std::vector<Candidate*>& probed) {
   std::map<std::string, std::string> seen;
   for (Candidate* candidate : probed) {
+    if (candidate->state != State::kUsable) continue;
     for (ProbedDevice& device : candidate->probe.devices) {
       const std::string& card = device.pci_address.empty() ? device.uuid : device.pci_address;
       if (card.empty()) continue;

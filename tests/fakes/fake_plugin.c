@@ -81,7 +81,13 @@ LRA_EXPORT lra_status lra_probe(const lra_probe_args* args, lra_probe_result* re
   if (FAKE_MAJOR < args->abi_major_min || FAKE_MAJOR > args->abi_major_max) {
     return failed(error, LRA_INCOMPATIBLE, "no common major");
   }
-#ifdef FAKE_UNAVAILABLE
+#if defined(FAKE_UNFIT_DEVICE)
+  result->availability = LRA_PROBE_UNAVAILABLE;
+  result->reason_code = LRA_REASON_ARCHITECTURE;
+  strcpy(result->reason, "no code for fake_1");
+  result->device_count = devices();
+  for (uint32_t i = 0; i < result->device_count && i < result->device_capacity; ++i) describe(i, &result->devices[i]);
+#elif defined(FAKE_UNAVAILABLE)
   result->availability = LRA_PROBE_UNAVAILABLE;
   result->reason_code = LRA_REASON_DRIVER_TOO_OLD;
   strcpy(result->reason, "driver 1.0 is too old, 2.0 is needed");

@@ -143,6 +143,7 @@ TEST_F(AccelProgram, LeavesOutWhatTheVariablesSay) {
 
 TEST_F(AccelProgram, ExplainsTheChoiceForPeopleAndForPrograms) {
   make_fake(root_, "broken", "unavailable", {{"priority", 5}});
+  make_fake(root_, "blind", "unfit_device", {{"priority", 3}});  // sees the cards, cannot use them
   make_fake(root_, "good", "usable");
   make_fake(root_, "cpu", "usable");
   const ProgramResult text = accel({"explain"});
@@ -154,17 +155,19 @@ TEST_F(AccelProgram, ExplainsTheChoiceForPeopleAndForPrograms) {
   const bj::value value = bj::parse(json.out);
   EXPECT_EQ(value.at("schema").as_int64(), 1);
   const bj::array& plugins = value.at("plugins").as_array();
-  ASSERT_EQ(plugins.size(), 3u);
+  ASSERT_EQ(plugins.size(), 4u);
   EXPECT_EQ(plugins[0].at("stage").as_string(), "probe");
-  EXPECT_EQ(plugins[1].at("stage").as_string(), "ready");
+  EXPECT_EQ(plugins[2].at("stage").as_string(), "ready");
   EXPECT_EQ(plugins[0].at("id").as_string(), "broken");
   EXPECT_EQ(plugins[0].at("state").as_string(), "unavailable");
   EXPECT_EQ(plugins[0].at("reason_code").as_string(), "driver-too-old");
-  EXPECT_EQ(plugins[1].at("id").as_string(), "good");
-  EXPECT_EQ(plugins[1].at("devices").as_array().size(), 2u);
-  EXPECT_EQ(plugins[2].at("id").as_string(), "cpu");
+  EXPECT_EQ(plugins[1].at("reason_code").as_string(), "architecture");
+  EXPECT_EQ(plugins[2].at("id").as_string(), "good");
+  EXPECT_EQ(plugins[2].at("devices").as_array().size(), 2u);
+  EXPECT_EQ(plugins[2].at("devices").at(0).at("counted_by").as_string(), "");
+  EXPECT_EQ(plugins[3].at("id").as_string(), "cpu");
   // The same cards as those of "good", so they count once.
-  EXPECT_EQ(plugins[2].at("devices").at(0).at("counted_by").as_string(), "good");
+  EXPECT_EQ(plugins[3].at("devices").at(0).at("counted_by").as_string(), "good");
   EXPECT_EQ(value.at("choice").at("plugin").as_string(), "good");
   EXPECT_EQ(value.at("search").at(0).at("origin").as_string(), "LEROBOT_ACCEL_PLUGINS");
 }
