@@ -14,7 +14,7 @@
 
 #include "host/base/error.h"
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): not every system declares it
 
 namespace lerobot::accel {
 namespace {

@@ -59,6 +59,7 @@ Parameter structure(std::string name, Parameter::Kind kind, const Struct& value)
 
 template <class Value>
 Parameter cell(std::string name) {
+  // NOLINTNEXTLINE(bugprone-sizeof-expression): some cells hold a pointer
   return {std::move(name), Parameter::Kind::kCell, std::vector<std::byte>(sizeof(Value))};
 }
 

@@ -11,7 +11,8 @@ namespace {
 constexpr std::size_t kMaxFindings = 4;
 
 std::string summary(const std::vector<std::string>& findings) {
-  std::vector<std::string> shown(findings.begin(), findings.begin() + std::min(findings.size(), kMaxFindings));
+  std::vector<std::string> shown = findings;
+  shown.resize(std::min(findings.size(), kMaxFindings));
   if (findings.size() > shown.size()) shown.push_back(format("and {} more", findings.size() - shown.size()));
   return join(shown, "; ");
 }

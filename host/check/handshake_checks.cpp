@@ -137,7 +137,7 @@ void truncated_table(Run& run) {
     std::memcpy(content.data(), &size, sizeof size);
     const std::vector<std::byte> empty = content;
     // Behind the guard an overrun ends the check; where sizes are not aligned, a mark behind it must stay.
-    content.resize((size + 7) / 8 * 8, kMark);
+    content.resize((std::size_t{size} + 7) / 8 * 8, kMark);
     const Buffer table(content, Buffer::Kind::kGuarded);
     const lra_status status = run.get_api()(&host, reinterpret_cast<lra_api*>(table.data()), run.error());
     const std::vector<std::byte> after = table.content();

@@ -13,7 +13,7 @@
 #include "host/accel/abi.h"
 #include "host/check/check.h"
 
-extern char** environ;
+extern char** environ;  // NOLINT(readability-redundant-declaration): not every system declares it
 
 namespace lerobot::check {
 namespace {

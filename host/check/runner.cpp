@@ -53,6 +53,7 @@ Report run_checks(const Options& options) {
   report.subject = find_subject(options.directory, options.torch_directory);
   report.probe = probe_subject(report.subject, options.limit);
   std::vector<std::string> requests;
+  requests.reserve(chosen.size());
   for (const Check* check : chosen) {
     requests.push_back(write_request({report.subject.package.directory.string(), options.torch_directory, check->name,
                                       report.subject.unavailable, report.subject.probed_devices}));
