@@ -98,7 +98,7 @@ TEST_F(Refusal, UnknownFlagNamesTheNearest) {
 TEST_F(Refusal, PrecisionAndDevicesThatAreNotThere) {
   const fs::path root = test_data("datasets/pusht_keypoints");
   expect_refused(run(root, {"--accelerator.mixed_precision=fp16"}), 2, {"mixed_precision", "fp16"});
-  expect_refused(run(root, {"--policy.device=cuda"}), 5, {"cuda", "cpu"});
+  expect_refused(run(root, {"--policy.device=hal9000"}), 5, {"hal9000", "Installed ones serve", "cpu"});
 }
 
 TEST_F(Refusal, MissingBackboneWeightsNameFileAndCure) {

@@ -15,7 +15,7 @@ import sys
 import tarfile
 
 OTHER = "cuda"
-TINY_POLICY = ["--policy.type=act", "--policy.dim_model=64", "--policy.n_heads=4", "--policy.dim_feedforward=128",
+TINY_POLICY = ["--policy.type=act", "--policy.pretrained_backbone_weights=null", "--policy.dim_model=64", "--policy.n_heads=4", "--policy.dim_feedforward=128",
                "--policy.n_encoder_layers=1", "--policy.n_vae_encoder_layers=1", "--policy.latent_dim=8",
                "--policy.chunk_size=8", "--policy.n_action_steps=8", "--batch_size=2", "--num_workers=1"]
 
