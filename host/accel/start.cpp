@@ -86,7 +86,7 @@ Started start(const StartOptions& options) {
   } catch (const Error& error) {
     const std::string& id = choice.candidate->package.id;
     if (!choice.replaceable) fail(error.kind(), "plugin {}: {}", id, error.what());
-    log::warn("Plugin {} does not start: {}. Starting again without it.", id, error.what());
+    log::warn("Plugin {} does not start. Starting again without it: {}", id, error.what());
     restart_without(id, error.what());
   }
   started.torch = choice.candidate->checked.torch;

@@ -172,6 +172,28 @@ TEST_F(Start, RefusesPluginsThatDoNotKeepTheContract) {
   }
 }
 
+/// Whatever is wrong with a plugin: auto takes the next healthy one and says why, a plugin asked for is an error.
+TEST_F(Start, EndsOnTheBestHealthyPluginWhateverItsNeighbourDoes) {
+  const char* ways[] = {"unavailable", "unfit_device",     "crash",          "hang",
+                        "exit",        "garbage",          "no_entry",       "wrong_major",
+                        "short_table", "lies_about_major", "init_fails",     "init_crashes",
+                        "init_aborts", "init_exits",       "selftest_fails", "missing_dependency"};
+  make_fake(root_, "good", "usable");
+  for (const char* way : ways) {
+    SCOPED_TRACE(way);
+    const fs::path package = make_fake(root_, "bad", way, {{"priority", 9}});
+    const std::map<std::string, std::string> impatient = {{"LEROBOT_ACCEL_PROBE_SECONDS", "1"}};
+    const ProgramResult automatic = start({}, impatient);
+    EXPECT_EQ(automatic.code, 0) << automatic.err;
+    EXPECT_THAT(automatic.out, AllOf(StartsWith("good fake:0"), HasSubstr("rejected bad: ")));
+    const ProgramResult typed = start({"typed", "bad"}, impatient);
+    EXPECT_EQ(typed.code, 5) << typed.err;
+    EXPECT_THAT(typed.err, AllOf(HasSubstr("error: "), HasSubstr("bad")));
+    EXPECT_THAT(typed.out, Not(HasSubstr("fake:0")));
+    fs::remove_all(package);
+  }
+}
+
 TEST_F(Start, RefusesALibraryThatCallsItselfOtherwise) {
   make_fake(root_, "build", "usable");
   test::write_manifest(root_ / "build", test::fake_manifest("mine"));
