@@ -59,6 +59,7 @@ void take_package(const Package& other, const Manifest& plugin, TorchRuntime& to
 
 void take_external(const Manifest& plugin, const TorchOptions& options, TorchRuntime& torch) {
   const ExternalTorch found = find_external_torch(plugin, options);
+  torch.external = true;
   if (found.chosen) {
     torch.origin = found.chosen->origin;
     torch.directory = found.chosen->directory;
@@ -125,7 +126,8 @@ fs::path trainer_library(const fs::path& libraries, const TorchRuntime& torch) {
   std::ranges::sort(present);
   fail(ErrorKind::kDevice,
        "needs the trainer for torch {}; installed: {}. Build it, in the program's source: scripts/build-for-torch {}",
-       wanted, present.empty() ? "none" : join(present, ", "), shell_quote(torch.directory.string()));
+       wanted, present.empty() ? "none" : join(present, ", "),
+       torch.external ? shell_quote(torch.directory.string()) : wanted);
 }
 
 }  // namespace lerobot::accel

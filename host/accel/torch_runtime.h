@@ -13,6 +13,7 @@ namespace lerobot::accel {
 struct TorchRuntime {
   std::string version;              ///< "2.11.0"; empty: the plugin uses no torch
   std::filesystem::path directory;  ///< where its libraries lie
+  bool external = false;            ///< the user's, with its headers; a package holds libraries alone
   std::string origin;               ///< for people: which package or setting it comes from, and why
   std::vector<std::filesystem::path>
       preload;          ///< absolute, in the order in which they are opened; the plugin's own last

@@ -85,7 +85,10 @@ TEST(TrainerLibrary, IsTheOneOfTheTorchVersionOrNamesWhatIsThere) {
   torch.version = "2.10.2+rocm";
   EXPECT_EQ(trainer_library(root.path(), torch), library);
   torch.version = "2.11.0";
+  EXPECT_THAT([&] { trainer_library(root.path(), torch); },
+              testing::ThrowsMessage<Error>(HasSubstr("scripts/build-for-torch 2.11")));
   torch.directory = "/opt/torch/lib";
+  torch.external = true;
   EXPECT_THAT([&] { trainer_library(root.path(), torch); },
               testing::ThrowsMessage<Error>(AllOf(HasSubstr("torch 2.11"), HasSubstr("installed: 2.10"),
                                                   HasSubstr("scripts/build-for-torch /opt/torch/lib"))));
