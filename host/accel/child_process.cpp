@@ -204,8 +204,10 @@ std::string signal_text(int signal) {
 }
 
 std::vector<ChildOutcome> run_children(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                                       std::chrono::milliseconds limit, std::size_t at_once) {
+                                       std::chrono::milliseconds limit, std::size_t at_once,
+                                       const std::function<void(const ChildOutcome&)>& told) {
   Children children;
+  std::vector<ChildOutcome> outcomes;
   const auto running = [](const auto& child) { return !child->finished(); };
   while (children.size() < arguments.size() || std::ranges::any_of(children, running)) {
     while (children.size() < arguments.size() &&
@@ -217,9 +219,11 @@ std::vector<ChildOutcome> run_children(const std::filesystem::path& program, con
       if (!child->finished()) child->step();
       if (!child->finished() && Clock::now() - child->started() >= limit) child->time_out();
     }
+    while (outcomes.size() < children.size() && children[outcomes.size()]->finished()) {
+      outcomes.push_back(children[outcomes.size()]->outcome());
+      if (told) told(outcomes.back());
+    }
   }
-  std::vector<ChildOutcome> outcomes;
-  for (const auto& child : children) outcomes.push_back(child->outcome());
   return outcomes;
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <string>
 #include <vector>
 
@@ -21,9 +22,11 @@ struct ChildOutcome {
 
 /// Runs `program` once with each of `arguments`, `at_once` of them at the same time, each with at most `limit` of its
 /// own; a child that takes longer is killed with all that it started. Children read nothing (/dev/null), form process
-/// groups of their own and start with default signals. The outcomes stand in the order of the arguments.
+/// groups of their own and start with default signals. The outcomes stand in the order of the arguments; `told`, when
+/// there is one, gets each in this order as soon as it and those before it are there.
 std::vector<ChildOutcome> run_children(const std::filesystem::path& program, const std::vector<std::string>& arguments,
-                                       std::chrono::milliseconds limit, std::size_t at_once);
+                                       std::chrono::milliseconds limit, std::size_t at_once,
+                                       const std::function<void(const ChildOutcome&)>& told = {});
 
 /// "signal 11 (Segmentation fault)"
 std::string signal_text(int signal);

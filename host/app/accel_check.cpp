@@ -97,11 +97,15 @@ int run_check_command(const std::vector<std::string>& all) {
          arguments.directories.size());
   }
   arguments.options.directory = arguments.directories[0];
+  if (!arguments.json) {
+    arguments.options.on_start = [](const check::Report& report) { check::print_heading(std::cout, report); };
+    arguments.options.on_result = [](const check::Result& result) { check::print_result(std::cout, result); };
+  }
   const check::Report report = check::run_checks(arguments.options);
   if (arguments.json) {
     std::cout << json::write(check::report_json(report)) << '\n';
   } else {
-    check::print_report(std::cout, report);
+    check::print_summary(std::cout, report);
   }
   return report.count(check::Verdict::Kind::kFail) == 0 ? 0 : 1;
 }

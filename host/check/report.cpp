@@ -19,7 +19,7 @@ std::string torch_line(const Subject& subject) {
 
 }  // namespace
 
-void print_report(std::ostream& out, const Report& report) {
+void print_heading(std::ostream& out, const Report& report) {
   const Subject& subject = report.subject;
   out << "package  " << subject.package.directory.string() << '\n';
   if (subject.package.manifest) {
@@ -30,10 +30,14 @@ void print_report(std::ostream& out, const Report& report) {
                                         : "none: " + subject.unavailable)
         << '\n';
   }
-  for (const Result& result : report.results) {
-    out << format("{:<7}  {:<28}  ", verdict_name(result.verdict.kind), result.check->name)
-        << (result.verdict.detail.empty() ? result.check->purpose : result.verdict.detail) << '\n';
-  }
+}
+
+void print_result(std::ostream& out, const Result& result) {
+  out << format("{:<7}  {:<28}  ", verdict_name(result.verdict.kind), result.check->name)
+      << (result.verdict.detail.empty() ? result.check->purpose : result.verdict.detail) << std::endl;
+}
+
+void print_summary(std::ostream& out, const Report& report) {
   out << format("{} passed, {} failed, {} skipped\n", report.count(Verdict::Kind::kPass),
                 report.count(Verdict::Kind::kFail), report.count(Verdict::Kind::kSkipped));
 }

@@ -7,8 +7,14 @@
 
 namespace lerobot::check {
 
-/// One line for each check, then a summary.
-void print_report(std::ostream& out, const Report& report);
+/// What is checked, and on what.
+void print_heading(std::ostream& out, const Report& report);
+
+/// One line for one check.
+void print_result(std::ostream& out, const Result& result);
+
+/// How many passed, failed and were skipped.
+void print_summary(std::ostream& out, const Report& report);
 
 /// docs/conformance.md has the schema.
 boost::json::object report_json(const Report& report);

@@ -58,10 +58,12 @@ Report run_checks(const Options& options) {
     requests.push_back(write_request({report.subject.package.directory.string(), options.torch_directory, check->name,
                                       report.subject.unavailable, report.subject.probed_devices}));
   }
-  const auto outcomes = accel::run_children(check_helper(), requests, options.limit, options.at_once);
-  for (std::size_t i = 0; i < chosen.size(); ++i) {
-    report.results.push_back({chosen[i], conclude(outcomes[i], options.limit), outcomes[i].milliseconds});
-  }
+  if (options.on_start) options.on_start(report);
+  accel::run_children(check_helper(), requests, options.limit, options.at_once, [&](const accel::ChildOutcome& child) {
+    const Check* check = chosen[report.results.size()];
+    report.results.push_back({check, conclude(child, options.limit), child.milliseconds});
+    if (options.on_result) options.on_result(report.results.back());
+  });
   return report;
 }
 

@@ -2,6 +2,7 @@
 
 #include <chrono>
 #include <filesystem>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -9,15 +10,6 @@
 #include "host/check/check.h"
 
 namespace lerobot::check {
-
-struct Options {
-  std::filesystem::path directory;             ///< of the package
-  std::optional<std::string> torch_directory;  ///< --torch_dir
-  Level level = Level::kNumerics;              ///< the highest one to check
-  std::string only = "*";                      ///< glob over the names of checks
-  std::chrono::milliseconds limit{60000};      ///< for each check
-  std::size_t at_once = 2;                     ///< child processes
-};
 
 struct Result {
   const Check* check = nullptr;
@@ -31,6 +23,17 @@ struct Report {
   std::vector<Result> results;
 
   std::size_t count(Verdict::Kind kind) const;
+};
+
+struct Options {
+  std::filesystem::path directory;               ///< of the package
+  std::optional<std::string> torch_directory;    ///< --torch_dir
+  Level level = Level::kNumerics;                ///< the highest one to check
+  std::string only = "*";                        ///< glob over the names of checks
+  std::chrono::milliseconds limit{60000};        ///< for each check
+  std::size_t at_once = 2;                       ///< child processes
+  std::function<void(const Report&)> on_start;   ///< package, torch and device are known
+  std::function<void(const Result&)> on_result;  ///< in the order of the checks, as soon as it can be told
 };
 
 /// The checks that the options ask for. Throws Error(kUsage) when `only` matches none.

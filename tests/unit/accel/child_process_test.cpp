@@ -37,6 +37,18 @@ TEST(ChildProcesses, EachHasTheWholeLimitForItself) {
   EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(15));
 }
 
+TEST(ChildProcesses, AreToldInOrderAsSoonAsThoseBeforeAreDone) {
+  std::vector<std::string> order;
+  const auto start = std::chrono::steady_clock::now();
+  double first_seconds = 0;
+  run_children("/bin/sleep", {"0.2", "0", "1.5"}, kLong, 3, [&](const ChildOutcome& outcome) {
+    if (order.empty()) first_seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - start).count();
+    order.push_back(outcome.milliseconds < 190 ? "short" : outcome.milliseconds < 1400 ? "middle" : "long");
+  });
+  EXPECT_EQ(order, (std::vector<std::string>{"middle", "short", "long"}));
+  EXPECT_LT(first_seconds, 1.4) << "the first is told before the last is done";
+}
+
 TEST(ChildProcesses, TellHowTheyEnded) {
   const auto outcomes = run("/bin/cat", {"/nonexistent"});
   EXPECT_NE(outcomes[0].exit_code, 0);
