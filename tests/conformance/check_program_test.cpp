@@ -52,7 +52,8 @@ TEST(CheckProgram, SaysOneLineForEachCheckAndASummary) {
   EXPECT_THAT(result.out, HasSubstr("pass     static.manifest"));
   EXPECT_THAT(result.out, HasSubstr("FAIL     static.exports"));
   EXPECT_THAT(result.out, HasSubstr("FAIL     static.hashes"));
-  EXPECT_THAT(result.out, testing::ContainsRegex("[0-9]+ passed, 2 failed, 0 skipped"));
+  // In a sanitized build the fake also links what no thin library may.
+  EXPECT_THAT(result.out, testing::ContainsRegex("[0-9]+ passed, [23] failed, 0 skipped"));
 }
 
 TEST(CheckProgram, WritesTheSchemaThatTheDocumentsShow) {
