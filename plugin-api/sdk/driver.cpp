@@ -10,6 +10,8 @@
 #include <filesystem>
 #include <fstream>
 
+#include "sdk/text.h"
+
 namespace lerobot::sdk {
 namespace {
 
@@ -25,9 +27,9 @@ std::string own_groups() {
   const int count = getgroups(static_cast<int>(groups.size()), groups.data());
   groups.resize(static_cast<std::size_t>(std::max(count, 0)));
   if (std::find(groups.begin(), groups.end(), getegid()) == groups.end()) groups.insert(groups.begin(), getegid());
-  std::string text;
-  for (const gid_t group : groups) text += (text.empty() ? "" : ", ") + std::to_string(group);
-  return text;
+  std::vector<std::string> texts;
+  for (const gid_t group : groups) texts.push_back(std::to_string(group));
+  return join(texts);
 }
 
 }  // namespace

@@ -33,6 +33,14 @@ class DriverLibrary {
     return reinterpret_cast<Function>(address(symbol));
   }
 
+  /// Sets `function` to the one of that name. `missing` becomes the name when there is none and nothing was missing
+  /// yet.
+  template <typename Function>
+  void bind(Function*& function, const char* symbol, std::string& missing) const {
+    function = this->function<Function*>(symbol);
+    if (function == nullptr && missing.empty()) missing = symbol;
+  }
+
  private:
   void* address(const char* symbol) const;
 

@@ -16,12 +16,7 @@ ProbeRequest read_request(const lra_probe_args& args) {
   request.package_directory = text(args.package_directory, args.package_directory_size);
   request.torch_directory = text(args.torch_directory, args.torch_directory_size);
   request.torch_version = text(args.torch_version, args.torch_version_size);
-  const std::string archs = text(args.device_archs, args.device_archs_size);
-  for (std::size_t begin = 0; begin < archs.size();) {
-    const std::size_t end = std::min(archs.find(';', begin), archs.size());
-    if (end > begin) request.device_archs.push_back(archs.substr(begin, end - begin));
-    begin = end + 1;
-  }
+  request.device_archs = split(text(args.device_archs, args.device_archs_size), ';');
   return request;
 }
 
@@ -45,14 +40,12 @@ void ProbeReport::refuse(std::uint32_t code, std::string why, std::string cure) 
   hint = std::move(cure);
 }
 
-void ProbeReport::remark(const std::string& text) {
-  if (!text.empty()) reason += (reason.empty() ? "" : "; ") + text;
+void ProbeReport::refuse(const Unavailable& why) {
+  refuse(why.code, why.reason, why.cure);
 }
 
-std::string join(const std::vector<std::string>& texts) {
-  std::string joined;
-  for (const std::string& text : texts) joined += (joined.empty() ? "" : ", ") + text;
-  return joined;
+void ProbeReport::remark(const std::string& text) {
+  if (!text.empty()) reason += (reason.empty() ? "" : "; ") + text;
 }
 
 std::string device_list(const std::vector<lra_device_info>& devices) {

@@ -6,6 +6,8 @@
 #include <string>
 #include <vector>
 
+#include "sdk/text.h"
+
 namespace lerobot::sdk {
 
 struct ProbeRequest {
@@ -13,6 +15,13 @@ struct ProbeRequest {
   std::vector<std::string> device_archs;  ///< that the package has code for; empty: no restriction
   std::string torch_directory;            ///< libraries of the torch that the plugin would run on; empty: none
   std::string torch_version;              ///< of that torch, e.g. "2.11.0+cu130"; may be empty
+};
+
+/// Why a plugin cannot run here; thrown by a search for devices that ends without any.
+struct Unavailable {
+  std::uint32_t code = LRA_REASON_OTHER;
+  std::string reason;
+  std::string cure;
 };
 
 /// Usable when `reason_code` is LRA_REASON_NONE.
@@ -26,22 +35,13 @@ struct ProbeReport {
   bool usable() const { return reason_code == LRA_REASON_NONE; }
   /// Makes it unavailable.
   void refuse(std::uint32_t code, std::string why, std::string cure);
+  void refuse(const Unavailable& why);
   /// Adds what a user should know although it works.
   void remark(const std::string& text);
 };
 
-/// Thrown by a search for devices that ends without any; `report.refuse` takes its fields.
-struct Unavailable {
-  std::uint32_t code = LRA_REASON_OTHER;
-  std::string reason;
-  std::string cure;
-};
-
 /// "Tesla V100 (sm_70), Tesla T4 (sm_75)".
 std::string device_list(const std::vector<lra_device_info>& devices);
-
-/// "sm_75, sm_80".
-std::string join(const std::vector<std::string>& texts);
 
 /// The whole of lra_probe: checks the arguments, calls `look` and copies its report into the caller's buffers.
 lra_status answer_probe(const lra_probe_args* args, lra_probe_result* result, lra_error* error,

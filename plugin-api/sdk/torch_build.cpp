@@ -6,16 +6,14 @@
 #include <cstdlib>
 
 #include "sdk/driver.h"
+#include "sdk/text.h"
 
 namespace lerobot::sdk {
 namespace {
 
 /// The text of `name = 'text'` or `name: type = 'text'` in torch's version.py; empty when it is None or not there.
 std::string python_text(const std::string& file, const std::string& name) {
-  for (std::size_t begin = 0; begin < file.size();) {
-    const std::size_t end = std::min(file.find('\n', begin), file.size());
-    const std::string line = file.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string& line : split(file, '\n')) {
     const bool named = line.rfind(name, 0) == 0 && line.size() > name.size() &&
                        (line[name.size()] == ' ' || line[name.size()] == ':' || line[name.size()] == '=');
     const std::size_t equals = line.find('=');

@@ -13,7 +13,7 @@ lerobot::sdk::ProbeReport look(const lerobot::sdk::ProbeRequest&) {
   lerobot::sdk::copy_text(device.name, "Example device");
   lerobot::sdk::copy_text(device.architecture, "example");
 
-  lerobot::sdk::ProbeReport report;  // or: report.reason_code = LRA_REASON_NO_DRIVER; report.reason = "..."
+  lerobot::sdk::ProbeReport report;  // or: report.refuse(LRA_REASON_NO_DEVICE, "what is missing", "how to get it");
   report.devices.push_back(device);
   return report;
 }
