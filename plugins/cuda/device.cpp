@@ -93,12 +93,8 @@ class Driver {
 /// "NVRM version: NVIDIA UNIX x86_64 Kernel Module  580.65.06  ..." -> "580.65.06"; empty where there is no such file.
 std::string module_version() {
   const std::string text = sdk::read_text(sdk::sysroot() + "/proc/driver/nvidia/version");
-  const std::string line = text.substr(0, text.find('\n'));
-  for (std::size_t begin = 0; begin < line.size();) {
-    const std::size_t end = std::min(line.find(' ', begin), line.size());
-    const std::string word = line.substr(begin, end - begin);
-    begin = end + 1;
-    const bool is_number = !word.empty() && word.find_first_not_of("0123456789.") == std::string::npos;
+  for (const std::string& word : sdk::split(text.substr(0, text.find('\n')), ' ')) {
+    const bool is_number = word.find_first_not_of("0123456789.") == std::string::npos;
     if (is_number && word.find('.') != std::string::npos) return word;
   }
   return {};
@@ -218,10 +214,7 @@ std::string device_uuid(const Driver& driver, int device) {
 std::string pci_address(const Driver& driver, int device) {
   std::array<char, 32> text{};
   driver.call<char*, int, int>("cuDeviceGetPCIBusId", text.data(), int{text.size() - 1}, device);
-  std::string address = text.data();
-  std::transform(address.begin(), address.end(), address.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return address;
+  return sdk::lower_case(text.data());
 }
 
 int attribute(const Driver& driver, int which, int device) {
@@ -299,7 +292,7 @@ sdk::ProbeReport ask_driver() {
     report.driver_version = driver_version(driver);
     report.devices = describe_all(driver);
   } catch (const Unavailable& unavailable) {
-    report.refuse(unavailable.code, unavailable.reason, unavailable.cure);
+    report.refuse(unavailable);
   }
   return report;
 }

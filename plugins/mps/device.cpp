@@ -23,15 +23,11 @@ struct Metal {
 /// The name of the first function that is missing; empty: none.
 std::string bind(const Survey& survey, Metal& metal) {
   std::string missing;
-  const auto take = [&](auto& function, const sdk::DriverLibrary& library, const char* name) {
-    function = library.function<std::remove_reference_t<decltype(function)>>(name);
-    if (function == nullptr && missing.empty()) missing = name;
-  };
-  take(metal.all_devices, survey.metal, "MTLCopyAllDevices");
-  take(metal.selector, survey.runtime, "sel_registerName");
-  take(metal.send, survey.runtime, "objc_msgSend");
-  take(metal.push_pool, survey.runtime, "objc_autoreleasePoolPush");
-  take(metal.pop_pool, survey.runtime, "objc_autoreleasePoolPop");
+  survey.metal.bind(metal.all_devices, "MTLCopyAllDevices", missing);
+  survey.runtime.bind(metal.selector, "sel_registerName", missing);
+  survey.runtime.bind(metal.send, "objc_msgSend", missing);
+  survey.runtime.bind(metal.push_pool, "objc_autoreleasePoolPush", missing);
+  survey.runtime.bind(metal.pop_pool, "objc_autoreleasePoolPop", missing);
   return missing;
 }
 

@@ -110,9 +110,9 @@ struct Machine {
   /// "2 GPUs (gfx942, gfx942)".
   std::string gpu_text() const {
     if (gpus.empty()) return "no GPU";
-    std::string names;
-    for (const GpuNode& gpu : gpus) names += (names.empty() ? "" : ", ") + gpu.architecture;
-    return std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU (" : " GPUs (") + names + ")";
+    std::vector<std::string> names;
+    for (const GpuNode& gpu : gpus) names.push_back(gpu.architecture);
+    return std::to_string(gpus.size()) + (gpus.size() == 1 ? " GPU (" : " GPUs (") + sdk::join(names) + ")";
   }
 
   std::string render_node(const GpuNode& gpu) const {
@@ -252,10 +252,7 @@ std::string device_uuid(const Runtime& runtime, int device) {
 std::string pci_address(const Runtime& runtime, int device) {
   std::array<char, 32> text{};
   runtime.call<char*, int, int>("hipDeviceGetPCIBusId", text.data(), int{text.size() - 1}, device);
-  std::string address = text.data();
-  std::transform(address.begin(), address.end(), address.begin(),
-                 [](unsigned char c) { return static_cast<char>(std::tolower(c)); });
-  return address;
+  return sdk::lower_case(text.data());
 }
 
 /// "11.0.0" -> "gfx1100": what the runtime takes every device for.
@@ -343,7 +340,7 @@ sdk::ProbeReport ask_driver(const std::string& torch_directory) {
     report.devices = describe_all(runtime, machine);
     remark_visibility(machine, report);
   } catch (const Unavailable& unavailable) {
-    report.refuse(unavailable.code, unavailable.reason, unavailable.cure);
+    report.refuse(unavailable);
   }
   return report;
 }

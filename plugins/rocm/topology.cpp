@@ -6,6 +6,7 @@
 #include <map>
 
 #include "sdk/driver.h"
+#include "sdk/text.h"
 
 namespace lerobot::plugins::rocm {
 namespace {
@@ -15,11 +16,7 @@ using Properties = std::map<std::string, unsigned long>;
 /// Lines of "name number".
 Properties read_properties(const std::string& path) {
   Properties properties;
-  const std::string text = sdk::read_text(path);
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find('\n', begin), text.size());
-    const std::string line = text.substr(begin, end - begin);
-    begin = end + 1;
+  for (const std::string& line : sdk::split(sdk::read_text(path), '\n')) {
     const std::size_t space = line.find(' ');
     if (space != std::string::npos) properties[line.substr(0, space)] = std::strtoul(line.c_str() + space, nullptr, 10);
   }
