@@ -4,160 +4,12 @@
 #include <cstdio>
 #include <cstring>
 
+#include "level_zero.h"
 #include "sdk/failure.h"
+#include "selector.h"
 
 namespace lerobot::plugins::xpu {
 namespace {
-
-// Level Zero 1.x, as far as it is called here: written from its specification, whose layouts never change.
-// Every struct starts with its type's number.
-using Handle = void*;
-using Result = std::uint32_t;
-
-constexpr std::uint32_t kInitGpuOnly = 1;
-constexpr std::uint32_t kDeviceTypeGpu = 1;
-constexpr std::uint32_t kIntegrated = 1;                      // DeviceProperties.flags
-constexpr std::uint32_t kModuleFp16 = 1, kModuleFp64 = 2;     // ModuleProperties.flags
-constexpr std::uint32_t kMaxDrivers = 64, kMaxDevices = 512;  // more is a broken driver
-
-struct DriverProperties {
-  std::uint32_t type = 0x1;
-  void* next = nullptr;
-  std::uint8_t uuid[16] = {};
-  std::uint32_t version = 0;
-};
-
-struct IpVersion {  // extends DeviceProperties; drivers that do not know it leave it alone
-  std::uint32_t type = 0x1000f;
-  const void* next = nullptr;
-  std::uint32_t version = 0;
-};
-
-struct DeviceProperties {
-  std::uint32_t type = 0x3;
-  void* next = nullptr;
-  std::uint32_t device_type = 0;
-  std::uint32_t vendor_id = 0;
-  std::uint32_t device_id = 0;
-  std::uint32_t flags = 0;
-  std::uint32_t subdevice_id = 0;
-  std::uint32_t core_clock = 0;
-  std::uint64_t max_allocation = 0;
-  std::uint32_t max_contexts = 0;
-  std::uint32_t max_priority = 0;
-  std::uint32_t geometry[5] = {};
-  std::uint64_t timer_resolution = 0;
-  std::uint32_t timestamp_bits[2] = {};
-  std::uint8_t uuid[16] = {};
-  char name[256] = {};
-};
-
-struct MemoryProperties {
-  std::uint32_t type = 0x7;
-  void* next = nullptr;
-  std::uint32_t flags = 0;
-  std::uint32_t clock = 0;
-  std::uint32_t bus_width = 0;
-  std::uint64_t total = 0;
-  char name[256] = {};
-};
-
-struct PciProperties {
-  std::uint32_t type = 0x10008;
-  void* next = nullptr;
-  std::uint32_t domain = 0, bus = 0, device = 0, function = 0;
-  std::int32_t generation = 0, width = 0;
-  std::int64_t bandwidth = 0;
-};
-
-struct ModuleProperties {
-  std::uint32_t type = 0x5;
-  void* next = nullptr;
-  std::uint32_t spirv_version = 0;
-  std::uint32_t flags = 0;
-  std::uint32_t float_flags[3] = {};
-  std::uint32_t max_arguments = 0;
-  std::uint32_t printf_buffer = 0;
-  std::uint8_t native_kernel_uuid[16] = {};
-};
-
-static_assert(sizeof(DriverProperties) == 40 && sizeof(IpVersion) == 24 && sizeof(DeviceProperties) == 368 &&
-              sizeof(MemoryProperties) == 296 && sizeof(PciProperties) == 48 && sizeof(ModuleProperties) == 64);
-
-struct LevelZero {
-  Result (*init)(std::uint32_t);
-  Result (*drivers)(std::uint32_t*, Handle*);
-  Result (*api_version)(Handle, std::uint32_t*);
-  Result (*driver_properties)(Handle, DriverProperties*);
-  Result (*devices)(Handle, std::uint32_t*, Handle*);
-  Result (*device_properties)(Handle, DeviceProperties*);
-  Result (*memory)(Handle, std::uint32_t*, MemoryProperties*);
-  Result (*pci)(Handle, PciProperties*);
-  Result (*module)(Handle, ModuleProperties*);
-};
-
-/// The name of the first function that the loader lacks; empty: none.
-std::string bind(const sdk::DriverLibrary& loader, LevelZero& api) {
-  std::string missing;
-  const auto take = [&](auto& function, const char* name) {
-    function = loader.function<std::remove_reference_t<decltype(function)>>(name);
-    if (function == nullptr && missing.empty()) missing = name;
-  };
-  take(api.init, "zeInit");
-  take(api.drivers, "zeDriverGet");
-  take(api.api_version, "zeDriverGetApiVersion");
-  take(api.driver_properties, "zeDriverGetProperties");
-  take(api.devices, "zeDeviceGet");
-  take(api.device_properties, "zeDeviceGetProperties");
-  take(api.memory, "zeDeviceGetMemoryProperties");
-  take(api.pci, "zeDevicePciGetPropertiesExt");
-  take(api.module, "zeDeviceGetModuleProperties");
-  return missing;
-}
-
-std::string result_text(Result result) {
-  switch (result) {
-    case 0x7000'0001:
-      return "ZE_RESULT_ERROR_DEVICE_LOST";
-    case 0x7001'0000:
-      return "ZE_RESULT_ERROR_INSUFFICIENT_PERMISSIONS";
-    case kDependencyUnavailable:
-      return "ZE_RESULT_ERROR_DEPENDENCY_UNAVAILABLE";
-    case kUninitialized:
-      return "ZE_RESULT_ERROR_UNINITIALIZED";
-    case kUnsupportedVersion:
-      return "ZE_RESULT_ERROR_UNSUPPORTED_VERSION";
-    default: {
-      char text[16];
-      snprintf(text, sizeof text, "0x%08x", static_cast<unsigned>(result));
-      return text;
-    }
-  }
-}
-
-/// A call of Level Zero that failed; ends the survey.
-struct CallFailed {
-  const char* call;
-  Result result;
-};
-
-void check(Result result, const char* call) {
-  if (result != kSuccess) throw CallFailed{call, result};
-}
-
-/// The handles that a Level Zero list function gives: first asked for the count, then for the elements.
-template <typename List>
-std::vector<Handle> handles(List&& list, std::uint32_t most, const char* call) {
-  std::uint32_t count = 0;
-  check(list(&count, nullptr), call);
-  if (count > most) {
-    throw sdk::Failure(LRA_INTERNAL, std::string(call) + " answers " + std::to_string(count) + " elements");
-  }
-  std::vector<Handle> elements(count);
-  if (count != 0) check(list(&count, elements.data()), call);
-  elements.resize(std::min<std::size_t>(count, elements.size()));
-  return elements;
-}
 
 /// "1.6.33578" of the number in which Intel's driver packs it.
 std::string driver_text(std::uint32_t version) {
@@ -206,13 +58,13 @@ std::string uuid_text(const std::uint8_t (&uuid)[16]) {
 }
 
 std::uint64_t memory_total(const LevelZero& api, Handle device) {
-  std::uint32_t count = 0;
-  check(api.memory(device, &count, nullptr), "zeDeviceGetMemoryProperties");
-  if (count > kMaxDevices) throw sdk::Failure(LRA_INTERNAL, "zeDeviceGetMemoryProperties answers too many memories");
-  std::vector<MemoryProperties> memories(count);
-  if (count != 0) check(api.memory(device, &count, memories.data()), "zeDeviceGetMemoryProperties");
+  const auto list = [&](std::uint32_t* count, MemoryProperties* memories) {
+    return api.memory(device, count, memories);
+  };
   std::uint64_t total = 0;
-  for (const MemoryProperties& memory : memories) total += memory.total;
+  for (const auto& memory : elements_of<MemoryProperties>(list, kMaxDevices, "zeDeviceGetMemoryProperties")) {
+    total += memory.total;
+  }
   return total;
 }
 
@@ -256,7 +108,7 @@ void add_gpu(std::vector<Gpu>& gpus, const LevelZero& api, Handle device, std::u
 
 void ask(const LevelZero& api, Survey& survey) {
   check(api.init(kInitGpuOnly), "zeInit");
-  const auto drivers = handles(api.drivers, kMaxDrivers, "zeDriverGet");
+  const auto drivers = elements_of<Handle>(api.drivers, kMaxDrivers, "zeDriverGet");
   for (std::uint32_t i = 0; i < drivers.size(); ++i) {
     std::uint32_t version = 0;
     check(api.api_version(drivers[i], &version), "zeDriverGetApiVersion");
@@ -267,28 +119,10 @@ void ask(const LevelZero& api, Survey& survey) {
     DriverProperties properties;
     check(api.driver_properties(drivers[i], &properties), "zeDriverGetProperties");
     const auto list = [&](std::uint32_t* count, Handle* devices) { return api.devices(drivers[i], count, devices); };
-    for (Handle device : handles(list, kMaxDevices, "zeDeviceGet")) {
+    for (Handle device : elements_of<Handle>(list, kMaxDevices, "zeDeviceGet")) {
       add_gpu(survey.gpus, api, device, i, driver_text(properties.version));
     }
   }
-}
-
-bool device_term_takes(std::string_view term, std::size_t index) {
-  const std::string_view root = term.substr(0, term.find('.'));  // "1.0" is a part of GPU 1
-  return root == "*" || root == "gpu" || root == std::to_string(index);
-}
-
-/// One "backend:device,device" of ONEAPI_DEVICE_SELECTOR, in lower case.
-bool filter_takes(std::string_view filter, std::size_t index) {
-  const std::string_view backend = filter.substr(0, filter.find(':'));
-  if (backend != "*" && backend != "level_zero") return false;
-  std::string_view rest = backend.size() < filter.size() ? filter.substr(backend.size() + 1) : "*";
-  while (!rest.empty()) {
-    const std::size_t comma = std::min(rest.find(','), rest.size());
-    if (device_term_takes(rest.substr(0, comma), index)) return true;
-    rest.remove_prefix(std::min(comma + 1, rest.size()));
-  }
-  return false;
 }
 
 }  // namespace
@@ -297,7 +131,7 @@ Survey survey_gpus() {
   Survey survey;
   if (!survey.loader) return survey;
   LevelZero api{};
-  survey.missing_function = bind(survey.loader, api);
+  survey.missing_function = api.bind(survey.loader);
   if (!survey.missing_function.empty()) return survey;
   try {
     ask(api, survey);
@@ -306,25 +140,6 @@ Survey survey_gpus() {
     survey.result = failed.result;
   }
   return survey;
-}
-
-bool selects(std::string_view selector, std::size_t index) {
-  std::string text(selector);
-  std::transform(text.begin(), text.end(), text.begin(), [](unsigned char c) { return std::tolower(c); });
-  bool accepts = false, accepted = false, discarded = false;
-  for (std::size_t begin = 0; begin < text.size();) {
-    const std::size_t end = std::min(text.find(';', begin), text.size());
-    std::string_view filter = std::string_view(text).substr(begin, end - begin);
-    begin = end + 1;
-    if (filter.empty()) continue;
-    if (filter.front() == '!') {
-      discarded = discarded || filter_takes(filter.substr(1), index);
-    } else {
-      accepts = true;
-      accepted = accepted || filter_takes(filter, index);
-    }
-  }
-  return (accepted || !accepts) && !discarded;
 }
 
 std::vector<Gpu> torch_gpus(const std::vector<Gpu>& gpus) {

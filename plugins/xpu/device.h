@@ -5,7 +5,6 @@
 
 #include <cstdint>
 #include <string>
-#include <string_view>
 #include <vector>
 
 #include "sdk/driver.h"
@@ -14,12 +13,6 @@ namespace lerobot::plugins::xpu {
 
 /// The oldest driver interface that is asked: the PCI address came with it.
 inline constexpr std::uint32_t kOldestApi = 0x1'0003;  // 1.3
-
-/// Results of Level Zero's functions that mean something of their own here.
-inline constexpr std::uint32_t kSuccess = 0;
-inline constexpr std::uint32_t kDependencyUnavailable = 0x7002'0000;
-inline constexpr std::uint32_t kUninitialized = 0x7800'0001;  // no driver, or a driver that sees no device
-inline constexpr std::uint32_t kUnsupportedVersion = 0x7800'0002;
 
 struct Gpu {
   lra_device_info info;     ///< the torch fields are left as the probe leaves them
@@ -45,9 +38,6 @@ Survey survey_gpus();
 /// Those that torch takes, in its order: the discrete ones of the first driver that has any, else the integrated ones
 /// of the first driver; ONEAPI_DEVICE_SELECTOR applied before.
 std::vector<Gpu> torch_gpus(const std::vector<Gpu>& gpus);
-
-/// Whether a value of ONEAPI_DEVICE_SELECTOR lets Level Zero's GPU number `index` through.
-bool selects(std::string_view selector, std::size_t index);
 
 /// "1.3" of 0x10003.
 std::string version_text(std::uint32_t api_version);

@@ -1,6 +1,6 @@
 #include <gtest/gtest.h>
 
-#include "plugins/xpu/device.h"
+#include "plugins/xpu/selector.h"
 
 namespace lerobot::plugins::xpu {
 namespace {
