@@ -27,7 +27,7 @@ class CudaProbe : public DriverProbe {
                          const std::string& driver = "cuda", bool as_nobody = false) {
     variables.emplace("LD_LIBRARY_PATH", fake_driver(driver));
     variables.emplace("FAKE_CUDA_DEVICES", devices);
-    return probe(variables, as_nobody);
+    return probe(std::move(variables), as_nobody);
   }
   std::string text(const std::string& devices, const std::map<std::string, std::string>& variables = {},
                    const std::string& driver = "cuda") {
@@ -144,6 +144,7 @@ TEST_F(CudaProbe, KnowsADeviceThatOnlyTheKernelShows) {
 }
 
 TEST_F(CudaProbe, NamesANodeThatThisUserMayNotOpen) {
+  if (!can_ask_as_nobody()) GTEST_SKIP() << kNeedsNobody;
   forbid(add_file("/dev/nvidiactl"), 4711);
   const unsigned group = ::geteuid() == 0 ? 4711 : ::getegid();
   EXPECT_THAT(answer_text(ask("", {}, "cuda", /*as_nobody=*/true)),
@@ -223,7 +224,7 @@ TEST_F(CudaProbe, OfNoiseSaysThatItMakesNoSense) {
 }
 
 TEST_F(CudaProbe, OfADriverThatCrashesOrPrintsIsTheHostsToTell) {
-  EXPECT_THAT(text(kH200, {{"FAKE_CUDA_MODE", "crash"}}), HasSubstr("its probe crashed: signal"));
+  EXPECT_THAT(text(kH200, {{"FAKE_CUDA_CRASH", "cuInit"}}), HasSubstr("its probe crashed: signal"));
   EXPECT_EQ(text(kH200, {{"FAKE_CUDA_MODE", "chatty"}}), "usable");
 }
 

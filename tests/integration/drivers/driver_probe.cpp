@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <cstdlib>
 #include <optional>
 #include <utility>
 
@@ -37,12 +38,19 @@ class Environment {
   std::vector<std::pair<std::string, std::optional<std::string>>> before_;
 };
 
-/// A helper that asks as the user "nobody", who may not open everything as root may.
+/// What a shell runs as the user "nobody", who may not open everything as root may.
+std::string as_nobody_command(const std::string& command) {
+  return "setpriv --reuid=65534 --regid=65534 --clear-groups " + command;
+}
+
+std::string quoted(const fs::path& path) {
+  return "'" + path.string() + "'";
+}
+
 fs::path helper_as_nobody(const fs::path& directory) {
   if (::geteuid() != 0) return accel::probe_helper();
   const fs::path script = directory / "as-nobody";
-  write_file(script, "#!/bin/sh\nexec setpriv --reuid=65534 --regid=65534 --clear-groups '" +
-                         accel::probe_helper().string() + "' \"$@\"\n");
+  write_file(script, "#!/bin/sh\nexec " + as_nobody_command(quoted(accel::probe_helper())) + " \"$@\"\n");
   ::chmod(script.c_str(), 0755);
   return script;
 }
@@ -65,19 +73,28 @@ std::string answer_text(const accel::ProbeResult& result) {
 }
 
 DriverProbe::DriverProbe(std::string id) : id_(std::move(id)) {
-  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES"}) ::unsetenv(name);
+  for (const char* name : {"CUDA_VISIBLE_DEVICES", "HIP_VISIBLE_DEVICES", "ROCR_VISIBLE_DEVICES", "ZE_AFFINITY_MASK",
+                           "ONEAPI_DEVICE_SELECTOR"}) {
+    ::unsetenv(name);
+  }
   ::chmod(directory_.path().c_str(), 0755);  // for "nobody"
   fs::create_directories(machine_);
   request_.library = staged_probe(id_);
   request_.package_directory = request_.library.parent_path();
 }
 
-accel::ProbeResult DriverProbe::probe(const std::map<std::string, std::string>& variables, bool as_nobody) {
-  std::map<std::string, std::string> all = variables;
-  all.emplace("LEROBOT_ACCEL_SYSROOT", machine_.string());
-  const Environment environment(all);
+accel::ProbeResult DriverProbe::probe(std::map<std::string, std::string> variables, bool as_nobody) {
+  variables.insert(variables_.begin(), variables_.end());
+  variables.emplace("LEROBOT_ACCEL_SYSROOT", machine_.string());
+  const Environment environment(variables);
   const fs::path helper = as_nobody ? helper_as_nobody(directory_.path()) : accel::probe_helper();
-  return accel::run_probes({request_}, std::chrono::seconds(20), helper).at(0);
+  return accel::run_probes({request_}, limit_, helper).at(0);
+}
+
+bool DriverProbe::can_ask_as_nobody() const {
+  if (::geteuid() != 0) return true;
+  const std::string test = as_nobody_command("test -x " + quoted(accel::probe_helper())) + " 2>/dev/null";
+  return std::system(test.c_str()) == 0;
 }
 
 fs::path DriverProbe::add_file(const std::string& path, const std::string& content) {
@@ -86,7 +103,7 @@ fs::path DriverProbe::add_file(const std::string& path, const std::string& conte
 }
 
 void DriverProbe::add_torch(std::initializer_list<const char*> files, const std::string& version) {
-  const fs::path directory = directory_.path() / "torch/lib";
+  const fs::path directory = directory_.path() / "env/lib/python3.12/site-packages/torch/lib";
   fs::remove_all(directory);
   fs::create_directories(directory);
   for (const char* file : files) write_file(directory / file, "");

@@ -68,7 +68,7 @@ TEST_F(Explain, GivesReasonAndCureWhenADriverHasNoDevice) {
 TEST_F(Explain, EndsADriverThatHangsAtTheLimit) {
   const ProgramResult text = accel(
       {"explain"},
-      {{"LD_LIBRARY_PATH", fake_driver("cuda")}, {"FAKE_CUDA_MODE", "hang"}, {"LEROBOT_ACCEL_PROBE_SECONDS", "1"}});
+      {{"LD_LIBRARY_PATH", fake_driver("cuda")}, {"FAKE_CUDA_HANG", "cuInit"}, {"LEROBOT_ACCEL_PROBE_SECONDS", "1"}});
   EXPECT_EQ(text.code, 0) << text.err;
   EXPECT_THAT(text.out, AllOf(HasSubstr("no answer within 1.0 s"), HasSubstr("through plugin cpu")));
 }

@@ -1,18 +1,12 @@
-/* The Level Zero loader and driver in one, programmed by environment variables:
+/* The Level Zero loader and driver in one. script.h says how it is made to fail; beside its variables:
  *   FAKE_ZE_DRIVERS  drivers by ';', their devices by ',': a770 pvc b580 igpu old npu. Unset: none
  *   FAKE_ZE_API      the drivers' interface version, "1.3"; default 1.6
- *   FAKE_ZE_FAIL     CALL=RESULT: this function answers this number (hexadecimal)
- *   FAKE_ZE_CRASH, FAKE_ZE_HANG   CALL: this function does
  *   FAKE_ZE_COUNT    what zeDeviceGet says that there are, whatever there is
  *   ZE_AFFINITY_MASK as Intel's driver does: numbers of the devices that stay; zeInit fails when none does
  * Declarations as in Level Zero's specification, written apart from the plugin's. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
+#define FAKE_PREFIX "ZE"
+#include "script.h"
 
-#define EXPORT __attribute__((visibility("default")))
 #define RESULT_UNINITIALIZED 0x78000001u
 #define RESULT_INVALID 0x78000004u
 #define MAX_DEVICES 16
@@ -87,29 +81,14 @@ static unsigned device_count;
 static char drivers[MAX_DEVICES];
 static unsigned driver_count;
 
-static const char* variable(const char* name) {
-  const char* value = getenv(name);
-  return value == NULL ? "" : value;
-}
-
-static uint32_t behave(const char* call) {
-  const char* fail = variable("FAKE_ZE_FAIL");
-  const size_t length = strlen(call);
-  if (strcmp(variable("FAKE_ZE_CRASH"), call) == 0) abort();
-  if (strcmp(variable("FAKE_ZE_HANG"), call) == 0) {
-    for (;;) pause();
-  }
-  if (strncmp(fail, call, length) == 0 && fail[length] == '=') return (uint32_t)strtoul(fail + length + 1, NULL, 16);
-  return 0;
-}
-
 static int in_mask(unsigned number) {
   char text[16];
   char mask[256];
   char* item;
   char* state = NULL;
-  if (*variable("ZE_AFFINITY_MASK") == '\0') return 1;
-  snprintf(mask, sizeof mask, "%s", variable("ZE_AFFINITY_MASK"));
+  const char* set = getenv("ZE_AFFINITY_MASK");
+  if (set == NULL || *set == '\0') return 1;
+  snprintf(mask, sizeof mask, "%s", set);
   snprintf(text, sizeof text, "%u", number);
   for (item = strtok_r(mask, ",", &state); item != NULL; item = strtok_r(NULL, ",", &state)) {
     if (strcmp(item, text) == 0) return 1;
@@ -128,15 +107,15 @@ static void add_device(const char* key, unsigned driver, unsigned number) {
   }
 }
 
-EXPORT uint32_t zeInit(uint32_t flags) {
-  const uint32_t result = behave("zeInit");
+FAKE_EXPORT uint32_t zeInit(uint32_t flags) {
+  const int result = result_of(__func__);
   char text[256];
   char* cursor = text;
   unsigned number = 0;
   (void)flags;
-  if (result != 0) return result;
+  if (result != 0) return (uint32_t)result;
   device_count = driver_count = 0;
-  snprintf(text, sizeof text, "%s", variable("FAKE_ZE_DRIVERS"));
+  snprintf(text, sizeof text, "%s", script_text("DRIVERS"));
   while (*text != '\0' && cursor != NULL && driver_count < MAX_DEVICES) {
     char* const driver = cursor;
     char* state = NULL;
@@ -151,10 +130,10 @@ EXPORT uint32_t zeInit(uint32_t flags) {
   return number != 0 && device_count == 0 ? RESULT_UNINITIALIZED : driver_count == 0 ? RESULT_UNINITIALIZED : 0;
 }
 
-EXPORT uint32_t zeDriverGet(uint32_t* count, void** handles) {
+FAKE_EXPORT uint32_t zeDriverGet(uint32_t* count, void** handles) {
   unsigned i;
-  const uint32_t result = behave("zeDriverGet");
-  if (result != 0) return result;
+  const int result = result_of(__func__);
+  if (result != 0) return (uint32_t)result;
   if (handles != NULL) {
     for (i = 0; i < *count && i < driver_count; ++i) handles[i] = &drivers[i];
   }
@@ -162,37 +141,37 @@ EXPORT uint32_t zeDriverGet(uint32_t* count, void** handles) {
   return 0;
 }
 
-EXPORT uint32_t zeDriverGetApiVersion(void* driver, uint32_t* version) {
+FAKE_EXPORT uint32_t zeDriverGetApiVersion(void* driver, uint32_t* version) {
   unsigned major = 1;
   unsigned minor = 6;
   (void)driver;
-  sscanf(variable("FAKE_ZE_API"), "%u.%u", &major, &minor);
+  sscanf(script_text("API"), "%u.%u", &major, &minor);
   *version = major << 16 | minor;
-  return behave("zeDriverGetApiVersion");
+  return (uint32_t)result_of(__func__);
 }
 
-EXPORT uint32_t zeDriverGetProperties(void* driver, struct driver_properties* properties) {
+FAKE_EXPORT uint32_t zeDriverGetProperties(void* driver, struct driver_properties* properties) {
   if (properties->base.type != 0x1) return RESULT_INVALID;
   memset(properties->uuid, (char*)driver - drivers, sizeof properties->uuid);
   properties->version = UINT32_C(1) << 24 | UINT32_C(6) << 16 | 33578u;
-  return behave("zeDriverGetProperties");
+  return (uint32_t)result_of(__func__);
 }
 
-EXPORT uint32_t zeDeviceGet(void* driver, uint32_t* count, void** handles) {
-  const uint32_t result = behave("zeDeviceGet");
+FAKE_EXPORT uint32_t zeDeviceGet(void* driver, uint32_t* count, void** handles) {
+  const int result = result_of(__func__);
   uint32_t found = 0;
   unsigned i;
-  if (result != 0) return result;
+  if (result != 0) return (uint32_t)result;
   for (i = 0; i < device_count; ++i) {
     if (devices[i].driver != (unsigned)((char*)driver - drivers)) continue;
     if (handles != NULL && found < *count) handles[found] = &devices[i];
     ++found;
   }
-  *count = *variable("FAKE_ZE_COUNT") == '\0' ? found : (uint32_t)strtoul(variable("FAKE_ZE_COUNT"), NULL, 10);
+  *count = (uint32_t)script_number("COUNT", found);
   return 0;
 }
 
-EXPORT uint32_t zeDeviceGetProperties(void* handle, struct device_properties* properties) {
+FAKE_EXPORT uint32_t zeDeviceGetProperties(void* handle, struct device_properties* properties) {
   const struct device* device = handle;
   struct base* next;
   if (properties->base.type != 0x3) return RESULT_INVALID;
@@ -207,34 +186,35 @@ EXPORT uint32_t zeDeviceGetProperties(void* handle, struct device_properties* pr
   properties->uuid[1] = 0x80;
   properties->uuid[15] = (uint8_t)device->number;
   snprintf(properties->name, sizeof properties->name, "%s", device->model->name);
-  return behave("zeDeviceGetProperties");
+  return (uint32_t)result_of(__func__);
 }
 
-EXPORT uint32_t zeDeviceGetMemoryProperties(void* handle, uint32_t* count, struct memory_properties* memories) {
+FAKE_EXPORT uint32_t zeDeviceGetMemoryProperties(void* handle, uint32_t* count, struct memory_properties* memories) {
   const struct device* device = handle;
   if (memories != NULL && *count > 0) {
     if (memories->base.type != 0x7) return RESULT_INVALID;
     memories->total = device->model->memory;
   }
   *count = 1;
-  return behave("zeDeviceGetMemoryProperties");
+  return (uint32_t)result_of(__func__);
 }
 
-EXPORT uint32_t zeDeviceGetModuleProperties(void* handle, struct module_properties* properties) {
+FAKE_EXPORT uint32_t zeDeviceGetModuleProperties(void* handle, struct module_properties* properties) {
   const struct device* device = handle;
   if (properties->base.type != 0x5) return RESULT_INVALID;
   properties->flags = device->model->module;
-  return behave("zeDeviceGetModuleProperties");
+  return (uint32_t)result_of(__func__);
 }
 
-#ifndef FAKE_ZE_WITHOUT_PCI
-EXPORT uint32_t zeDevicePciGetPropertiesExt(void* handle, struct pci_properties* properties) {
+#ifdef FAKE_MISSING_SYMBOL /* a loader from before this function */
+#define zeDevicePciGetPropertiesExt zeDevicePciGetNothing
+#endif
+FAKE_EXPORT uint32_t zeDevicePciGetPropertiesExt(void* handle, struct pci_properties* properties) {
   const struct device* device = handle;
   if (properties->base.type != 0x10008) return RESULT_INVALID;
   properties->domain = 0;
   properties->bus = device->model->integrated ? 0 : 0xa3u + device->number;
   properties->device = device->model->integrated ? 2 : 0;
   properties->function = 0;
-  return behave("zeDevicePciGetPropertiesExt");
+  return (uint32_t)result_of(__func__);
 }
-#endif

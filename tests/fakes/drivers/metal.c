@@ -1,15 +1,10 @@
-/* Metal, the Objective-C runtime and macOS's sysctlbyname in one library, programmed by environment variables:
+/* Metal, the Objective-C runtime and macOS's sysctlbyname in one library. script.h says how it is made to fail;
+ * beside its variables:
  *   FAKE_METAL_DEVICES  by ',': m1 m3 radeon intel. Unset: none
  *   FAKE_METAL_MACOS    the system's version; unset: sysctlbyname fails
- *   FAKE_METAL_CRASH, FAKE_METAL_HANG   METHOD: this method does
  * Objects are pointers to what stands behind them; selectors are their names. */
-#include <stdint.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-#include <unistd.h>
-
-#define EXPORT __attribute__((visibility("default")))
+#define FAKE_PREFIX "METAL"
+#include "script.h"
 
 struct model {
   const char* key;
@@ -28,20 +23,15 @@ static const struct model* devices[8];
 static unsigned long device_count;
 static int pools; /* open autorelease pools */
 
-static int is(const char* variable, const char* value) {
-  const char* set = getenv(variable);
-  return set != NULL && strcmp(set, value) == 0;
-}
-
-#ifdef FAKE_METAL_OLD /* a system whose Metal lists no devices */
+#ifdef FAKE_MISSING_SYMBOL /* a system whose Metal lists no devices */
 #define MTLCopyAllDevices MTLCreateSystemDefaultDevice
 #endif
-EXPORT void* MTLCopyAllDevices(void) {
+FAKE_EXPORT void* MTLCopyAllDevices(void) {
   char text[128];
   char* state = NULL;
   char* key;
   size_t i;
-  snprintf(text, sizeof text, "%s", getenv("FAKE_METAL_DEVICES") == NULL ? "" : getenv("FAKE_METAL_DEVICES"));
+  snprintf(text, sizeof text, "%s", script_text("DEVICES"));
   device_count = 0;
   for (key = strtok_r(text, ",", &state); key != NULL; key = strtok_r(NULL, ",", &state)) {
     for (i = 0; i < sizeof models / sizeof models[0]; ++i) {
@@ -51,27 +41,24 @@ EXPORT void* MTLCopyAllDevices(void) {
   return (void*)devices;
 }
 
-EXPORT const char* sel_registerName(const char* name) {
+FAKE_EXPORT const char* sel_registerName(const char* name) {
   return name;
 }
 
-EXPORT void* objc_autoreleasePoolPush(void) {
+FAKE_EXPORT void* objc_autoreleasePoolPush(void) {
   return ++pools, (void*)&pools;
 }
 
-EXPORT void objc_autoreleasePoolPop(void* pool) {
+FAKE_EXPORT void objc_autoreleasePoolPop(void* pool) {
   if (pool != &pools || pools != 1) abort();
   --pools;
 }
 
 /* A caller reads of the result as much as its own type has. */
-EXPORT uintptr_t objc_msgSend(void* object, const char* selector, unsigned long argument) {
+FAKE_EXPORT uintptr_t objc_msgSend(void* object, const char* selector, unsigned long argument) {
   const struct model* const device = object;
   if (pools != 1) abort(); /* everything that Metal gives out lives in a pool */
-  if (is("FAKE_METAL_CRASH", selector)) abort();
-  if (is("FAKE_METAL_HANG", selector)) {
-    for (;;) pause();
-  }
+  misbehave(selector);
   if (object == (void*)devices) {
     if (strcmp(selector, "count") == 0) return device_count;
     if (strcmp(selector, "objectAtIndex:") == 0 && argument < device_count) return (uintptr_t)devices[argument];
@@ -89,8 +76,8 @@ EXPORT uintptr_t objc_msgSend(void* object, const char* selector, unsigned long 
   abort(); /* unrecognized selector */
 }
 
-EXPORT int sysctlbyname(const char* name, void* value, size_t* size, void* changed, size_t changed_size) {
-  const char* version = getenv("FAKE_METAL_MACOS");
+FAKE_EXPORT int sysctlbyname(const char* name, void* value, size_t* size, void* changed, size_t changed_size) {
+  const char* version = script("MACOS");
   if (strcmp(name, "kern.osproductversion") != 0 || version == NULL || changed != NULL || changed_size != 0) return -1;
   if (*size <= strlen(version)) return -1;
   memcpy(value, version, strlen(version) + 1);

@@ -1,9 +1,9 @@
 // The mps probe against a Metal that is programmed by environment variables.
 #include <gmock/gmock.h>
-#include <lerobot_accel.h>
 #include <sys/utsname.h>
 
-#include "tests/unit/plugins/fake_machine.h"
+#include "plugin-api/include/lerobot_accel.h"
+#include "tests/integration/drivers/driver_probe.h"
 
 namespace lerobot::test {
 namespace {
@@ -11,31 +11,27 @@ namespace {
 using accel::ProbeResult;
 using testing::HasSubstr;
 
-class MpsProbe : public testing::Test {
+class MpsProbe : public DriverProbe {
  protected:
-  /// A Mac of this macOS version with these GPUs.
-  void install(const std::string& macos, const std::string& gpus, const std::string& library = "metal.so") {
-    for (const char* name : {"Metal", "libobjc.A.dylib", "libSystem.B.dylib"}) {
-      machine_.install("metal/" + library, name);
-    }
-    machine_.set("FAKE_METAL_MACOS", macos);
-    machine_.set("FAKE_METAL_DEVICES", gpus);
-  }
-  std::string text() { return answer(machine_.probe(), machine_); }
+  MpsProbe() : DriverProbe("mps") {}
 
-  FakeMachine machine_{"mps"};
+  /// A Mac of this macOS version with these GPUs.
+  void install(const std::string& macos, const std::string& gpus, const std::string& driver = "metal") {
+    variables_ = {{"LD_LIBRARY_PATH", fake_driver(driver)}, {"FAKE_METAL_MACOS", macos}, {"FAKE_METAL_DEVICES", gpus}};
+  }
+  std::string text() { return answer_text(probe()); }
 };
 
 TEST_F(MpsProbe, OnLinuxSaysThatMetalIsNotForIt) {
   utsname system{};
   uname(&system);
-  EXPECT_EQ(text(), std::string("[no-driver] Metal exists on macOS only; this is Linux ") + system.machine +
-                        " -> Nothing to do; the package may be removed");
+  EXPECT_EQ(text(), std::string("no-driver: Metal exists on macOS only; this is Linux ") + system.machine +
+                        " | Nothing to do; the package may be removed");
 }
 
 TEST_F(MpsProbe, DescribesAnAppleGpu) {
   install("14.5", "m3");
-  const ProbeResult result = machine_.probe();
+  const ProbeResult result = probe();
   ASSERT_TRUE(result.usable) << result.reason << result.output;
   EXPECT_EQ(result.driver_version, "macOS 14.5");
   ASSERT_EQ(result.devices.size(), 1u);
@@ -48,7 +44,7 @@ TEST_F(MpsProbe, DescribesAnAppleGpu) {
 
 TEST_F(MpsProbe, KnowsThatAnM1ConvertsBf16) {
   install("26.0", "m1");
-  const ProbeResult result = machine_.probe();
+  const ProbeResult result = probe();
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.devices[0].capabilities, LRA_CAP_FP16_NATIVE | LRA_CAP_BF16_EMULATED | LRA_CAP_UNIFIED_MEMORY);
   EXPECT_EQ(result.devices[0].architecture, "apple7");
@@ -56,7 +52,7 @@ TEST_F(MpsProbe, KnowsThatAnM1ConvertsBf16) {
 
 TEST_F(MpsProbe, TakesTheGpuThatTorchTakes) {
   install("14.0", "intel,radeon");
-  const ProbeResult result = machine_.probe();
+  const ProbeResult result = probe();
   ASSERT_EQ(result.devices.size(), 1u);
   EXPECT_EQ(result.devices[0].name, "AMD Radeon Pro 5500M");
   EXPECT_EQ(result.devices[0].architecture, "mac");
@@ -65,41 +61,42 @@ TEST_F(MpsProbe, TakesTheGpuThatTorchTakes) {
 
 TEST_F(MpsProbe, RefusesAnOldMacOs) {
   install("13.6.1", "m1");
-  EXPECT_EQ(text(), "[driver-too-old] macOS is 13.6.1, needed 14.0 or newer -> Update macOS");
+  EXPECT_EQ(text(), "driver-too-old: macOS is 13.6.1, needed 14.0 or newer | Update macOS");
 }
 
 TEST_F(MpsProbe, RefusesAMacOsThatGivesNoVersion) {
   install("", "m1");
-  EXPECT_EQ(text(), "[driver-too-old] the version of macOS is not known, needed 14.0 or newer -> Update macOS");
+  EXPECT_EQ(text(), "driver-too-old: the version of macOS is not known, needed 14.0 or newer | Update macOS");
 }
 
 TEST_F(MpsProbe, RefusesAMetalWithoutTheList) {
-  install("10.10", "m1", "metal_old.so");
-  EXPECT_EQ(text(), "[driver-too-old] this system's Metal has no MTLCopyAllDevices -> Update macOS to 14.0 or newer");
+  install("10.10", "m1", "metal_missing_symbol");
+  EXPECT_EQ(text(), "driver-too-old: this system's Metal has no MTLCopyAllDevices | Update macOS to 14.0 or newer");
 }
 
 TEST_F(MpsProbe, WithoutAGpuSaysSo) {
   install("14.0", "");
-  EXPECT_EQ(text(), "[no-device] Metal knows no GPU -> A virtual machine needs a graphics device that supports Metal");
+  EXPECT_EQ(text(), "no-device: Metal knows no GPU | A virtual machine needs a graphics device that supports Metal");
 }
 
 TEST_F(MpsProbe, WithALowPowerGpuOnlyNamesIt) {
   install("14.0", "intel");
   EXPECT_EQ(text(),
-            "[no-device] torch does not take the low-power GPU Intel UHD Graphics 630, and there is no other -> Train "
+            "no-device: torch does not take the low-power GPU Intel UHD Graphics 630, and there is no other | Train "
             "on the processor, or on a Mac with Apple's own chip");
 }
 
 TEST_F(MpsProbe, ThatCrashesInMetalIsAReason) {
   install("14.0", "m1");
-  machine_.set("FAKE_METAL_CRASH", "name");
-  EXPECT_THAT(machine_.probe().reason, HasSubstr("its probe crashed"));
+  variables_["FAKE_METAL_CRASH"] = "name";
+  EXPECT_THAT(probe().reason, HasSubstr("its probe crashed"));
 }
 
 TEST_F(MpsProbe, ThatHangsInMetalIsEnded) {
   install("14.0", "m1");
-  machine_.set("FAKE_METAL_HANG", "count");
-  EXPECT_THAT(machine_.probe(std::chrono::milliseconds(300)).reason, HasSubstr("no answer within 0.3 s"));
+  variables_["FAKE_METAL_HANG"] = "count";
+  limit_ = std::chrono::milliseconds(300);
+  EXPECT_THAT(probe().reason, HasSubstr("no answer within 0.3 s"));
 }
 
 }  // namespace
