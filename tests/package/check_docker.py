@@ -1,10 +1,13 @@
 """The image files keep their promises, as far as reading them can tell.
 
-usage: check_docker.py PROJECT
+usage: check_docker.py PROJECT [STAGE]; with the staged programs, their last step is run too
 """
+import os
 import pathlib
 import re
+import subprocess
 import sys
+import tempfile
 
 BACKENDS = ["cpu", "cuda", "rocm", "xpu"]
 ON_THE_IMAGES_TORCH = ["rocm", "xpu"]
@@ -42,7 +45,30 @@ def problems(name, text):
             yield "does not check that torch was kept"
 
 
-def main(project):
+def image_check(project, stage, plugin, torch):
+    """Runs docker/check-image on the staged programs; returns its exit code and what it printed."""
+    environment = dict(os.environ, PATH=f"{stage / 'bin'}:{os.environ['PATH']}", LEROBOT_TORCH_DIR=str(torch))
+    done = subprocess.run([project / "docker/check-image", plugin], env=environment, text=True, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+    return done.returncode, done.stdout
+
+
+def check_last_step(project, stage):
+    """A CUDA torch where a ROCm one belongs ends the build of an image, and the message says so."""
+    with tempfile.TemporaryDirectory() as directory:
+        torch = pathlib.Path(directory) / "torch"
+        (torch / "lib").mkdir(parents=True)
+        (torch / "version.py").write_text("__version__ = '2.11.0+cu130'\n")
+        for name in ("libc10.so", "libtorch_cpu.so", "libc10_cuda.so", "libtorch_cuda.so"):
+            (torch / "lib" / name).touch()
+        code, text = image_check(project, stage, "cpu", torch)
+        if code != 0:
+            yield f"check-image cpu ended with {code}: {text}"
+        code, text = image_check(project, stage, "rocm", torch)
+        if code == 0 or "built for other hardware" not in text:
+            yield f"check-image rocm takes a CUDA torch ({code}): {text}"
+
+
+def main(project, stage=None):
     docker = pathlib.Path(project) / "docker"
     readme = (docker / "README.md").read_text()
     found = []
@@ -58,8 +84,10 @@ def main(project):
     wrong = "FROM rocm/pytorch:latest\nRUN pip install torch\nCMD lerobot-train\n"
     if len(list(problems("rocm", wrong))) != 8:
         found.append("this check no longer sees what is wrong with an image: " + "; ".join(problems("rocm", wrong)))
+    if stage:
+        found += check_last_step(pathlib.Path(project), pathlib.Path(stage))
     if found:
         sys.exit("\n".join(found))
 
 
-main(sys.argv[1])
+main(*sys.argv[1:])
