@@ -11,9 +11,10 @@ if(NOT TARGET lerobot_warnings)
 endif()
 
 # lerobot_add_accelerator_plugin(ID PROBE sources SOURCES sources MANIFEST manifest.json.in [LIBS libs]
-#   [VERSION v] [DIRECTORY dir]): one plugin package, below the stage's accel.d or below dir (and then not installed). The thin library gets the SDK alone, the full one torch and LIBS as well; each
-# exports its one entry symbol and has no RPATH. In the manifest's template, @LEROBOT_PLUGIN_VERSION@ and the like are
-# replaced, and sha256 is filled in after linking and again after installing.
+#   [VERSION v] [DIRECTORY dir]): one plugin package, below the stage's accel.d, or below dir and then not installed. The
+# thin library gets the SDK alone, the full one torch and LIBS as well; each exports its one entry symbol and has no RPATH.
+# In the manifest's template, @LEROBOT_PLUGIN_VERSION@ and the like are replaced, and sha256 is filled in after linking and
+# again after installing.
 function(lerobot_add_accelerator_plugin id)
   cmake_parse_arguments(ARG "" "MANIFEST;VERSION;DIRECTORY" "PROBE;SOURCES;LIBS" ${ARGN})
   if(NOT ARG_VERSION)
