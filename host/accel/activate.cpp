@@ -40,7 +40,7 @@ lra_api shake_hands(const Library& library, const Candidate& candidate, const st
   host.abi_major_min = kAbiMajorMin;
   host.abi_major_max = kAbiMajorMax;
   host.abi_minor = LRA_VERSION_MINOR;
-  host.sanitizers = own_sanitizers();
+  host.sanitizers = LRA_COMPILED_SANITIZERS;
   host.torch_version = torch_version.c_str();
   host.torch_version_size = torch_version.size();
   host.cxx_abi = kCxxAbi.data();
@@ -59,7 +59,7 @@ lra_api shake_hands(const Library& library, const Candidate& candidate, const st
     fail(ErrorKind::kDevice, "{}: calls itself {}, its manifest {}. Reinstall the package", file,
          bounded_text(api.plugin_id), candidate.package.id);
   }
-  if (api.sanitizers & ~own_sanitizers()) {
+  if (api.sanitizers & ~LRA_COMPILED_SANITIZERS) {
     fail(ErrorKind::kDevice, "{}: was built with a sanitizer that this program lacks. Install a plain build", file);
   }
   const struct {
@@ -115,17 +115,6 @@ std::string open_torch(const TorchRuntime& torch) {
          found, torch.version, major_minor(torch.version));
   }
   return found;
-}
-
-std::uint32_t own_sanitizers() {
-  std::uint32_t bits = 0;
-#if defined(__SANITIZE_ADDRESS__)
-  bits |= LRA_SANITIZER_ADDRESS;
-#endif
-#if defined(__SANITIZE_THREAD__)
-  bits |= LRA_SANITIZER_THREAD;
-#endif
-  return bits;
 }
 
 std::unique_ptr<Accelerator> activate(const Candidate& candidate, std::uint32_t device) {

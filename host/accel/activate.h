@@ -18,9 +18,6 @@ std::unique_ptr<Accelerator> activate(const Candidate& candidate, std::uint32_t 
 /// one in this process. Returns its version, "2.11.0"; empty when the plugin uses no torch. Throws Error(kDevice).
 std::string open_torch(const TorchRuntime& torch);
 
-/// The sanitizers that this program is compiled with, as LRA_SANITIZER_ bits.
-std::uint32_t own_sanitizers();
-
 /// Opens the trainer library that fits `torch` (the one that activate loaded) and returns the address of
 /// its function lerobot_trainer_run. Throws Error(kDevice) that names the versions present and how to build the
 /// missing.

@@ -85,7 +85,7 @@ lra_host_info Run::host_info() {
   host.abi_major_min = accel::kAbiMajorMin;
   host.abi_major_max = accel::kAbiMajorMax;
   host.abi_minor = LRA_VERSION_MINOR;
-  host.sanitizers = accel::own_sanitizers();
+  host.sanitizers = LRA_COMPILED_SANITIZERS;
   host.torch_version = torch_version_.data();
   host.torch_version_size = torch_version_.size();
   host.cxx_abi = kCxxAbi.data();

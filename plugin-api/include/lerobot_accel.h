@@ -177,6 +177,24 @@ lra_status lra_probe(const lra_probe_args* args, lra_probe_result* result, lra_e
 #define LRA_SANITIZER_THREAD 0x2u
 #define LRA_SANITIZER_MEMORY 0x4u
 
+/* The one that this translation unit is compiled with (compilers combine none of them), or 0. */
+#if defined(__SANITIZE_ADDRESS__)
+#define LRA_COMPILED_SANITIZERS LRA_SANITIZER_ADDRESS
+#elif defined(__SANITIZE_THREAD__)
+#define LRA_COMPILED_SANITIZERS LRA_SANITIZER_THREAD
+#elif defined(__has_feature)
+#if __has_feature(address_sanitizer)
+#define LRA_COMPILED_SANITIZERS LRA_SANITIZER_ADDRESS
+#elif __has_feature(thread_sanitizer)
+#define LRA_COMPILED_SANITIZERS LRA_SANITIZER_THREAD
+#elif __has_feature(memory_sanitizer)
+#define LRA_COMPILED_SANITIZERS LRA_SANITIZER_MEMORY
+#endif
+#endif
+#if !defined(LRA_COMPILED_SANITIZERS)
+#define LRA_COMPILED_SANITIZERS ((uint32_t)0)
+#endif
+
 /* Who calls. */
 typedef struct lra_host_info {
   uint32_t struct_size;

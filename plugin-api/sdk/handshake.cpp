@@ -57,28 +57,6 @@ void fill_table(lra_api* api, lra_api own) {
 
 }  // namespace
 
-std::uint32_t compiled_sanitizers() {
-  std::uint32_t bits = 0;
-#if defined(__SANITIZE_ADDRESS__)
-  bits |= LRA_SANITIZER_ADDRESS;
-#endif
-#if defined(__SANITIZE_THREAD__)
-  bits |= LRA_SANITIZER_THREAD;
-#endif
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-  bits |= LRA_SANITIZER_ADDRESS;
-#endif
-#if __has_feature(thread_sanitizer)
-  bits |= LRA_SANITIZER_THREAD;
-#endif
-#if __has_feature(memory_sanitizer)
-  bits |= LRA_SANITIZER_MEMORY;
-#endif
-#endif
-  return bits;
-}
-
 lra_api describe_plugin(std::string_view id, std::string_view version, std::string_view torch_version) {
   lra_api api{};
   api.struct_size = sizeof(lra_api);
@@ -86,7 +64,7 @@ lra_api describe_plugin(std::string_view id, std::string_view version, std::stri
   api.abi_minor = LRA_VERSION_MINOR;
   api.abi_major_min = LRA_VERSION_MAJOR;
   api.abi_major_max = LRA_VERSION_MAJOR;
-  api.sanitizers = compiled_sanitizers();
+  api.sanitizers = LRA_COMPILED_SANITIZERS;
   copy_text(api.plugin_id, id);
   copy_text(api.plugin_version, version);
   copy_text(api.torch_version, torch_version);

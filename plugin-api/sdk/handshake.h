@@ -7,9 +7,6 @@
 
 namespace lerobot::sdk {
 
-/// The sanitizers that this translation unit is compiled with, as LRA_SANITIZER_ bits.
-std::uint32_t compiled_sanitizers();
-
 /// A table that holds the handshake fields of a plugin compiled here, and no function yet.
 /// torch_version: what it was built with; empty for a plugin without torch, which then shares no C++ either.
 lra_api describe_plugin(std::string_view id, std::string_view version, std::string_view torch_version);

@@ -43,7 +43,7 @@ TEST(AnswerHandshake, RefusesASanitizedPluginInAPlainHost) {
   lra_host_info host{};
   host.struct_size = sizeof(host);
   host.abi_major_min = host.abi_major_max = LRA_VERSION_MAJOR;
-  host.sanitizers = compiled_sanitizers();
+  host.sanitizers = LRA_COMPILED_SANITIZERS;
   lra_api own = describe_plugin("made_up", "1", "");
   lra_api api{};
   api.struct_size = sizeof(api);
