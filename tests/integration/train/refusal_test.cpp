@@ -33,12 +33,7 @@ class Refusal : public ::testing::Test {
   /// Exit code `code`, one line that begins with "error:" and holds `parts`, no step, nothing left in the output
   /// folder.
   void expect_refused(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
-    EXPECT_EQ(outcome.exit_code, code) << outcome.out;
-    const std::size_t at = outcome.out.find("error: ");
-    ASSERT_NE(at, std::string::npos) << outcome.out;
-    const std::string line = outcome.out.substr(at);
-    EXPECT_EQ(line.find('\n'), line.size() - 1) << "more than one line: " << line;
-    for (const std::string& part : parts) EXPECT_THAT(line, HasSubstr(part));
+    expect_error_line(outcome, code, parts);
     EXPECT_THAT(outcome.out, Not(HasSubstr("step:1 ")));
     EXPECT_FALSE(fs::exists(folder_ / "out/checkpoints"));
   }

@@ -1,6 +1,6 @@
 #include "tests/integration/train/run_support.h"
 
-#include <gtest/gtest.h>
+#include <gmock/gmock.h>
 
 #include <fstream>
 
@@ -40,6 +40,15 @@ std::vector<std::string> small_act(const std::string& dataset, const std::filesy
 void train(const std::vector<std::string>& arguments) {
   const Outcome outcome = run_program(train_program(), arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
+}
+
+void expect_error_line(const Outcome& outcome, int code, const std::vector<std::string>& parts) {
+  EXPECT_EQ(outcome.exit_code, code) << outcome.out;
+  const std::size_t at = outcome.out.find("error: ");
+  ASSERT_NE(at, std::string::npos) << outcome.out;
+  const std::string line = outcome.out.substr(at);
+  EXPECT_EQ(line.find('\n'), line.size() - 1) << "more than one line: " << line;
+  for (const std::string& part : parts) EXPECT_THAT(line, testing::HasSubstr(part));
 }
 
 std::vector<boost::json::object> metrics(const std::filesystem::path& output_dir) {

@@ -21,6 +21,9 @@ std::vector<std::string> small_act(const std::string& dataset, const std::filesy
 /// Runs lerobot-train and expects success; the output is shown when it fails.
 void train(const std::vector<std::string>& arguments);
 
+/// Expects exit code `code` and one line that begins with "error:" and holds `parts`, at the end of the output.
+void expect_error_line(const Outcome& outcome, int code, const std::vector<std::string>& parts);
+
 /// The lines of metrics.jsonl.
 std::vector<boost::json::object> metrics(const std::filesystem::path& output_dir);
 /// Column of metrics.jsonl.
