@@ -21,13 +21,12 @@ inline constexpr Backend kBackends[] = {
 /// Device type and plugin id of the processor that runs the program: always there, never an accelerator.
 inline constexpr std::string_view kProcessor = "cpu";
 
-/// Place of a plugin in the order of `auto`; `third_party_rank()` for one that the table does not know.
-constexpr int third_party_rank() {
-  return static_cast<int>(std::size(kBackends));
-}
+/// Place in the order of `auto` of every plugin that the table does not know.
+inline constexpr int kThirdPartyRank = static_cast<int>(std::size(kBackends));
 
+/// Place of a plugin in the order of `auto`.
 constexpr int rank_of(std::string_view plugin_id) {
-  if (plugin_id == kProcessor) return third_party_rank() + 1;
+  if (plugin_id == kProcessor) return kThirdPartyRank + 1;
   const auto found = std::ranges::find(kBackends, plugin_id, &Backend::id);
   return static_cast<int>(found - std::begin(kBackends));
 }

@@ -62,23 +62,6 @@ void check_dependencies(const fs::path& library, const std::vector<fs::path>& pr
   }
 }
 
-/// What would keep the full library from being opened: no trainer for its torch, or a library that nobody provides.
-/// Empty when nothing would.
-std::string why_not_loadable(const CheckedPlugin& plugin, const fs::path& libraries) {
-  try {
-    if (!plugin.torch.version.empty()) trainer_library(libraries, plugin.torch);
-    std::vector<fs::path> opened;
-    for (const fs::path& file : plugin.torch.preload) {
-      check_dependencies(file, opened);
-      opened.push_back(file);
-    }
-    check_dependencies(plugin.library, opened);
-    return "";
-  } catch (const Error& error) {
-    return error.what();
-  }
-}
-
 }  // namespace
 
 CheckedPlugin check_statically(const Package& plugin, const std::vector<Package>& packages, const TorchOptions& torch,
@@ -97,9 +80,27 @@ CheckedPlugin check_statically(const Package& plugin, const std::vector<Package>
   }
   if (checked.thin) check_dependencies(checked.probe, {});
   checked.torch = resolve_torch(plugin, packages, torch);
-  checked.problem = checked.torch.problem.empty() ? why_not_loadable(checked, libraries) : checked.torch.problem;
-  if (!checked.thin && !checked.problem.empty()) fail(ErrorKind::kDevice, "{}", checked.problem);
+  if (checked.thin) return checked;
+  if (const std::string problem = why_not_loadable(checked, libraries); !problem.empty()) {
+    fail(ErrorKind::kDevice, "{}", problem);
+  }
   return checked;
+}
+
+std::string why_not_loadable(const CheckedPlugin& plugin, const fs::path& libraries) {
+  if (!plugin.torch.problem.empty()) return plugin.torch.problem;
+  try {
+    if (!plugin.torch.version.empty()) trainer_library(libraries, plugin.torch);
+    std::vector<fs::path> opened;
+    for (const fs::path& file : plugin.torch.preload) {
+      check_dependencies(file, opened);
+      opened.push_back(file);
+    }
+    check_dependencies(plugin.library, opened);
+    return "";
+  } catch (const Error& error) {
+    return error.what();
+  }
 }
 
 }  // namespace lerobot::accel

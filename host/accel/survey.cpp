@@ -12,7 +12,7 @@ bool before(const Candidate& a, const Candidate& b) {
   const auto priority = [](const Candidate& c) { return c.package.manifest ? c.package.manifest->priority : 0; };
   const int rank = rank_of(a.package.id);
   if (rank != rank_of(b.package.id)) return rank < rank_of(b.package.id);
-  if (rank == third_party_rank() && priority(a) != priority(b)) return priority(a) > priority(b);
+  if (rank == kThirdPartyRank && priority(a) != priority(b)) return priority(a) > priority(b);
   return a.package.id < b.package.id;
 }
 
@@ -93,8 +93,8 @@ void probe_all(std::vector<Candidate*>& candidates, const SurveyOptions& options
     candidate.probe = std::move(results[i]);
     if (!candidate.probe.usable) {
       set(candidate, State::kUnavailable, candidate.probe.reason, candidate.probe.cure);
-    } else if (!candidate.checked.problem.empty()) {
-      set(candidate, State::kUnfit, candidate.checked.problem);
+    } else if (std::string why = why_not_loadable(candidate.checked, options.search.libraries); !why.empty()) {
+      set(candidate, State::kUnfit, std::move(why));
     } else {
       candidate.state = State::kUsable;
     }
