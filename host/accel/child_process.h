@@ -28,6 +28,12 @@ std::vector<ChildOutcome> run_children(const std::filesystem::path& program, con
                                        std::chrono::milliseconds limit, std::size_t at_once,
                                        const std::function<void(const ChildOutcome&)>& told = {});
 
+/// What a child of run_children does: writes the one line that `answer` gives to standard output and ends the process,
+/// without destructors, since threads of a driver or plugin may still run. Whatever code from elsewhere prints
+/// meanwhile goes to standard error, so that it cannot mix with the answer; a child that hangs does not outlive its
+/// parent.
+[[noreturn]] void answer_parent(const std::function<std::string()>& answer);
+
 /// "signal 11 (Segmentation fault)"
 std::string signal_text(int signal);
 

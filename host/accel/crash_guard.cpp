@@ -6,9 +6,9 @@
 #include <array>
 #include <atomic>
 #include <cstdlib>
-#include <cstring>
 #include <memory>
 
+#include "host/accel/child_process.h"
 #include "host/accel/restart.h"
 #include "host/base/error.h"
 #include "host/base/format.h"
@@ -69,9 +69,7 @@ CrashGuard::CrashGuard(const std::string& plugin_id, bool replaceable) {
   static_cast<void>(registered);
   auto fates = std::make_unique<Fates>();
   for (std::size_t i = 0; i < kSignals.size(); ++i) {
-    const char* name = ::strsignal(kSignals[i]);
-    fates->of_signal[i] =
-        make_fate(plugin_id, replaceable, format("crashed: signal {} ({})", kSignals[i], name ? name : "?"));
+    fates->of_signal[i] = make_fate(plugin_id, replaceable, "crashed: " + signal_text(kSignals[i]));
   }
   fates->of_exit = make_fate(plugin_id, replaceable, "called exit()");
 

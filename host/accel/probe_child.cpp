@@ -1,14 +1,9 @@
-#include <fcntl.h>
-#include <sys/prctl.h>
-#include <sys/resource.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <array>
-#include <csignal>
-#include <cstring>
 
 #include "host/accel/abi.h"
+#include "host/accel/child_process.h"
 #include "host/accel/library.h"
 #include "host/accel/probe.h"
 #include "host/accel/probe_message.h"
@@ -121,20 +116,7 @@ ProbeResult probe_in_this_process(const std::string& line) {
 }  // namespace
 
 void run_probe_child(const std::string& request) {
-  ::prctl(PR_SET_PDEATHSIG, SIGKILL);  // a driver that hangs must not outlive the program that asked
-  const rlimit no_core{0, 0};
-  ::setrlimit(RLIMIT_CORE, &no_core);
-  // What a driver prints goes to stderr, so that it cannot mix with the answer.
-  const int answer = ::fcntl(STDOUT_FILENO, F_DUPFD_CLOEXEC, 3);
-  ::dup2(STDERR_FILENO, STDOUT_FILENO);
-  const std::string line = write_result(probe_in_this_process(request)) + "\n";
-  std::size_t written = 0;
-  while (written < line.size()) {
-    const ssize_t count = ::write(answer, line.data() + written, line.size() - written);
-    if (count <= 0) ::_exit(1);
-    written += static_cast<std::size_t>(count);
-  }
-  ::_exit(0);  // no destructors: they are the driver's, and the answer is out
+  answer_parent([&] { return write_result(probe_in_this_process(request)); });
 }
 
 }  // namespace lerobot::accel
