@@ -36,7 +36,7 @@ int run(const std::vector<std::string>& arguments) {
   log::init(log_level(command->host.log_level));
   const accel::Started started = accel::start(start_options(*command));
   const auto trainer_run = reinterpret_cast<TrainerRun>(accel::load_trainer(started.torch));
-  const TrainerCall call{&*command, started.accelerator.get()};
+  const TrainerCall call{&*command, started.accelerator.get(), &started.rejected};
   return trainer_run(&call);
 }
 

@@ -1,5 +1,8 @@
 #pragma once
 
+#include <string>
+#include <vector>
+
 namespace lerobot::config {
 struct TrainCommand;
 }
@@ -12,7 +15,8 @@ namespace lerobot {
 /// What the program hands to the trainer library.
 struct TrainerCall {
   const config::TrainCommand* command;
-  accel::Accelerator* accelerator;  ///< started, its device current on this thread
+  accel::Accelerator* accelerator;           ///< started, its device current on this thread
+  const std::vector<std::string>* rejected;  ///< one line for each plugin that was not usable
 };
 
 /// The one function of liblerobot_trainer.so, as the C symbol `lerobot_trainer_run`. Returns the program's exit code;

@@ -1,5 +1,6 @@
 #include "host/config/load.h"
 
+#include <cmath>
 #include <ostream>
 
 #include "host/base/log.h"
@@ -120,6 +121,18 @@ Settings gather(const CommandLine& line, const std::optional<ConfigPath>& found)
   return out;
 }
 
+/// Limits of the loss scaler mean nothing in a run that has none.
+void check_scaler_limits(const HostOptions& host, const TrainConfig& config) {
+  if (config.accelerator.mixed_precision == "fp16") return;
+  const HostOptions defaults;
+  const auto refuse = [&](std::string_view name) {
+    fail(ErrorKind::kUsage, "--{}: only read with fp16, and --accelerator.mixed_precision is {}. Leave it out.", name,
+         config.accelerator.mixed_precision);
+  };
+  if (host.max_skipped_updates != defaults.max_skipped_updates) refuse("max_skipped_updates");
+  if (host.min_loss_scale != defaults.min_loss_scale) refuse("min_loss_scale");
+}
+
 TrainCommand build(const CommandLine& line) {
   std::optional<ConfigPath> found;
   if (line.config_path) found = find_config(*line.config_path);
@@ -144,6 +157,8 @@ TrainCommand build(const CommandLine& line) {
     choose_optimizer(settings, out.config);
   }
   validate(settings, out.config);
+  check_scaler_limits(out.host, out.config);
+  out.grad_scaler_typed = settings.is_typed("accelerator.grad_scaler");
   if (!resumes) check_output_directory(settings, *out.config.output_dir);
   return out;
 }
@@ -154,6 +169,10 @@ void check_host_options(const HostOptions& host) {
   };
   not_negative("frame_cache_mb", host.frame_cache_mb);
   not_negative("num_threads", host.num_threads);
+  not_negative("max_skipped_updates", host.max_skipped_updates);
+  if (!(host.min_loss_scale >= 0 && std::isfinite(host.min_loss_scale))) {
+    fail(ErrorKind::kUsage, "--min_loss_scale: found {}, needed a finite number, 0 or more.", host.min_loss_scale);
+  }
 }
 
 }  // namespace

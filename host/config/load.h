@@ -16,6 +16,8 @@ struct TrainCommand {
   HostOptions host;
   /// The device was typed on the command line: it must be honoured or refused, never replaced.
   bool device_typed = false;
+  /// Part of accelerator.grad_scaler was typed: a resumed run, whose scaler has a state of its own, must refuse it.
+  bool grad_scaler_typed = false;
   /// With resume: the checkpoint (`.../checkpoints/<step>`) that --config_path means, absolute.
   std::optional<std::filesystem::path> checkpoint;
 };

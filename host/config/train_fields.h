@@ -70,10 +70,10 @@ template <>
 struct Fields<GradScalerConfig> {
   using Config = GradScalerConfig;
   static constexpr auto list = std::tuple(
-      default_only("init_scale", &Config::init_scale, "fp16: first loss scale"),
-      default_only("growth_factor", &Config::growth_factor, "fp16: growth"),
-      default_only("backoff_factor", &Config::backoff_factor, "fp16: back-off"),
-      default_only("growth_interval", &Config::growth_interval, "fp16: steps without overflow before growth"));
+      effective("init_scale", &Config::init_scale, "fp16: first loss scale, above 0"),
+      effective("growth_factor", &Config::growth_factor, "fp16: the scale grows by it, above 1"),
+      effective("backoff_factor", &Config::backoff_factor, "fp16: after an overflow the scale shrinks by it, below 1"),
+      effective("growth_interval", &Config::growth_interval, "fp16: updates without overflow before the scale grows"));
 };
 
 template <>
@@ -115,13 +115,12 @@ struct Fields<ActivationCheckpointingConfig> {
 template <>
 struct Fields<AcceleratorConfig> {
   using Config = AcceleratorConfig;
-  static constexpr auto list =
-      std::tuple(effective("mixed_precision", &Config::mixed_precision, "precision of the forward pass")
-                     .one_of("no|bf16|fp16", "fp16"),
-                 section("gradient_accumulation", &Config::gradient_accumulation),
-                 section("grad_scaler", &Config::grad_scaler).of_newer_releases(), section("fsdp", &Config::fsdp),
-                 section("ddp", &Config::ddp), section("compile", &Config::compile),
-                 section("activation_checkpointing", &Config::activation_checkpointing));
+  static constexpr auto list = std::tuple(
+      effective("mixed_precision", &Config::mixed_precision, "precision of the forward pass").one_of("no|bf16|fp16"),
+      section("gradient_accumulation", &Config::gradient_accumulation),
+      section("grad_scaler", &Config::grad_scaler).of_newer_releases(), section("fsdp", &Config::fsdp),
+      section("ddp", &Config::ddp), section("compile", &Config::compile),
+      section("activation_checkpointing", &Config::activation_checkpointing));
 };
 
 template <>
@@ -228,7 +227,11 @@ struct Fields<HostOptions> {
       effective("torch_dir", &Config::torch_directory, "directory of libtorch, for plugins that bring none"),
       effective("log_level", &Config::log_level, "least severe lines to show").one_of("debug|info|warning|error"),
       effective("frame_cache_mb", &Config::frame_cache_mb, "memory for decoded frames, in MB; 0: none"),
-      effective("num_threads", &Config::num_threads, "compute threads; 0: torch's own choice"));
+      effective("num_threads", &Config::num_threads, "compute threads; 0: torch's own choice"),
+      effective("max_skipped_updates", &Config::max_skipped_updates,
+                "fp16: stop after so many updates in a row that overflowed; 0: never"),
+      effective("min_loss_scale", &Config::min_loss_scale,
+                "fp16: stop when an overflow takes the loss scale below it; 0: never"));
 };
 
 }  // namespace lerobot::config

@@ -85,6 +85,33 @@ void check_ema(const Checker& check, const EmaConfig& ema) {
                 "found beside ema.min_decay or ema.max_decay, needed one of the two.");
 }
 
+/// The ranges of newer LeRobot releases. A scaler belongs to fp16: what a user sets for it elsewhere would do nothing.
+void check_grad_scaler(const Settings& settings, const Checker& check, const AcceleratorConfig& accelerator) {
+  const GradScalerConfig& scaler = accelerator.grad_scaler;
+  std::string path = "accelerator.grad_scaler";
+  const Node* typed = settings.typed.find(path);
+  const bool in_users_file = settings.strictness == Strictness::kStrict && !(scaler == GradScalerConfig{});
+  if (accelerator.mixed_precision != "fp16" && (typed || in_users_file)) {
+    if (typed && typed->map() && !typed->map()->empty()) path = join_path(path, typed->map()->front().key);
+    settings.refuse(path, format("only read with fp16, and accelerator.mixed_precision is {}. Leave it out, or add "
+                                 "--accelerator.mixed_precision=fp16.",
+                                 accelerator.mixed_precision));
+  }
+  constexpr double kMaxFloat = std::numeric_limits<float>::max();
+  const auto in_float32 = [](double v) { return v > 0 && v <= kMaxFloat && static_cast<float>(v) > 0; };
+  check.require(
+      in_float32(scaler.init_scale), "accelerator.grad_scaler.init_scale",
+      format("found {}, needed a number above 0 that float32 can hold.", json::float_repr(scaler.init_scale)));
+  check.require(scaler.growth_factor > 1 && std::isfinite(scaler.growth_factor),
+                "accelerator.grad_scaler.growth_factor",
+                format("found {}, needed a finite number above 1.", json::float_repr(scaler.growth_factor)));
+  check.require(scaler.backoff_factor > 0 && scaler.backoff_factor < 1, "accelerator.grad_scaler.backoff_factor",
+                format("found {}, needed a number between 0 and 1.", json::float_repr(scaler.backoff_factor)));
+  check.require(scaler.growth_interval >= 1 && scaler.growth_interval <= std::numeric_limits<std::int32_t>::max(),
+                "accelerator.grad_scaler.growth_interval",
+                format("found {}, needed 1 to {}.", scaler.growth_interval, std::numeric_limits<std::int32_t>::max()));
+}
+
 void check_adam(const Checker& check, const std::array<double, 2>& betas, double eps) {
   for (const double beta : betas) check.within("optimizer.betas", beta, 0, 1, true);
   check.finite_not_negative("optimizer.eps", eps);
@@ -188,6 +215,7 @@ void validate(const Settings& settings, const TrainConfig& config) {
   const Checker check(settings);
   check_numbers(check, config);
   check_ema(check, config.ema);
+  check_grad_scaler(settings, check, config.accelerator);
   check_policy(settings, check, config);
   if (config.optimizer) check_optimizer(check, *config.optimizer);
   if (config.scheduler) check_scheduler(check, *config.scheduler);

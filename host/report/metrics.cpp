@@ -7,17 +7,18 @@
 namespace lerobot::report {
 
 Metrics::Metrics(const RunSize& size, std::int64_t start_step) : size_(size), steps_(start_step) {
-  const auto meter = [this](const char* name, const char* label, const char* pattern) {
-    meters_[name] = Meter{.label = label, .pattern = pattern};
-  };
-  meter("loss", "loss", "{:.3f}");
-  meter("grad_norm", "grdn", "{:.3f}");
-  meter("lr", "lr", "{:.1e}");
-  meter("dataloading_s", "data_s", "{:.3f}");
-  meter("preprocessing_s", "prep_s", "{:.3f}");
-  meter("update_s", "updt_s", "{:.3f}");
-  meter("step_s", "step_s", "{:.3f}");
-  meter("samples_per_s", "smp/s", "{:.0f}");
+  add_meter("loss", "loss", "{:.3f}");
+  add_meter("grad_norm", "grdn", "{:.3f}");
+  add_meter("lr", "lr", "{:.1e}");
+  add_meter("dataloading_s", "data_s", "{:.3f}");
+  add_meter("preprocessing_s", "prep_s", "{:.3f}");
+  add_meter("update_s", "updt_s", "{:.3f}");
+  add_meter("step_s", "step_s", "{:.3f}");
+  add_meter("samples_per_s", "smp/s", "{:.0f}");
+}
+
+void Metrics::add_meter(std::string_view name, std::string_view label, std::string_view pattern) {
+  meters_[name] = Meter{.label = std::string(label), .pattern = std::string(pattern)};
 }
 
 void Metrics::add(std::string_view name, double value) {

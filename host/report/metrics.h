@@ -24,6 +24,9 @@ class Metrics {
  public:
   Metrics(const RunSize& size, std::int64_t start_step);
 
+  /// A further meter of the line, after the trainer's own: its name in the records, its label and a format pattern.
+  void add_meter(std::string_view name, std::string_view label, std::string_view pattern);
+
   /// One value of a named meter. Names that are not the trainer's own (loss, grad_norm, lr, dataloading_s,
   /// preprocessing_s, update_s, step_s, samples_per_s) are outputs of the policy, shown in first-seen order.
   void add(std::string_view name, double value);

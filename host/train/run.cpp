@@ -11,11 +11,13 @@
 #include "host/checkpoint/loader.h"
 #include "host/checkpoint/rng_state.h"
 #include "host/checkpoint/writer.h"
+#include "host/precision/training_precision.h"
 #include "host/train/batch.h"
 #include "host/train/dataset_setup.h"
 #include "host/train/phase_clock.h"
 #include "host/train/random_state.h"
 #include "host/train/run_state.h"
+#include "host/train/sample_check.h"
 #include "host/train/trainer.h"
 
 namespace lerobot::train {
@@ -26,8 +28,8 @@ namespace fs = std::filesystem;
 /// One training run, set up in the order in which Python draws random numbers: seed, dataset, policy, loader.
 class Run {
  public:
-  Run(const config::TrainCommand& command, accel::Accelerator& accelerator)
-      : command_(command), accelerator_(accelerator), device_(accelerator.torch_device()) {
+  Run(const config::TrainCommand& command, accel::Accelerator& accelerator, const std::vector<std::string>& rejected)
+      : command_(command), accelerator_(accelerator), rejected_(rejected), device_(accelerator.torch_device()) {
     state_.config = command.config;
   }
 
@@ -48,8 +50,8 @@ class Run {
 
   /// Everything that can be refused before a file of the dataset is opened.
   void prepare() {
-    precision_ = precision::usable_precision(config().accelerator.mixed_precision, accelerator_);
-    set_tf32();
+    precision_ = precision::usable_precision(config().accelerator.mixed_precision, accelerator_, rejected_);
+    tf32_state_ = precision::set_tf32(config().tf32, accelerator_);
     if (command_.host.num_threads > 0) at::set_num_threads(static_cast<int>(command_.host.num_threads));
     config::common(policy_config()).device = accelerator_.torch_device();
     if (command_.checkpoint) {
@@ -74,17 +76,6 @@ class Run {
       fail(ErrorKind::kIo, "--output_dir={}: cannot be created: {}. Choose another.", directory.string(), ec.message());
     }
     writer_.emplace(directory, config().steps);
-  }
-
-  void set_tf32() {
-    if (!config().tf32) return;
-    const bool on = *config().tf32;
-    if (on && (accelerator_.device_info().capabilities & LRA_CAP_TF32) == 0) {
-      log::info("--tf32=true: {} has no TF32, float32 products stay as they are", accelerator_.torch_device());
-      return;
-    }
-    accelerator_.tf32_set({.matmul = on ? accel::Tf32::kOn : accel::Tf32::kOff,
-                           .convolution = on ? accel::Tf32::kOn : accel::Tf32::kOff});
   }
 
   void find_initial_weights() {
@@ -140,6 +131,8 @@ class Run {
     if (config().scheduler) {
       state_.scheduler = optim::make_scheduler(*config().scheduler, *state_.optimizer, config().steps);
     }
+    state_.scaler.emplace(accelerator_, device_, config().accelerator.grad_scaler,
+                          precision_ == accel::Precision::kFloat16);
   }
 
   void resume() {
@@ -160,8 +153,9 @@ class Run {
   void print_banner() {
     const auto accumulation = config().accelerator.gradient_accumulation.steps;
     log::info("Output dir: {}", *config().output_dir);
-    log::info("Device: {} ({}, plugin {}), precision: {}", accelerator_.torch_device(), accelerator_.device_info().name,
-              accelerator_.plugin_id(), precision_ == accel::Precision::kFloat32 ? "float32" : "bf16 autocast");
+    log::info("Device: {} ({}, plugin {}), precision: {}, {}, {}", accelerator_.torch_device(),
+              accelerator_.device_info().name, accelerator_.plugin_id(), precision::precision_name(precision_),
+              scaler_text(), tf32_state_);
     log::info("cfg.steps={} ({})", config().steps, report::format_big_number(static_cast<double>(config().steps)));
     log::info("dataset.num_frames={} ({})", dataset_->num_frames(),
               report::format_big_number(static_cast<double>(dataset_->num_frames())));
@@ -173,8 +167,17 @@ class Run {
     if (start_step_ > 0) log::info("Resuming after step {} of {}", start_step_, command_.checkpoint->string());
   }
 
+  std::string scaler_text() const {
+    if (!state_.scaler->enabled()) return "no gradient scaler";
+    return format("gradient scaler at {}", state_.scaler->current_scale().item<float>());
+  }
+
   int loop() {
-    TrainStep step(*state_.policy, *state_.optimizer, state_.scheduler.get(), accelerator_,
+    TrainStep step({.policy = *state_.policy,
+                    .optimizer = *state_.optimizer,
+                    .scaler = *state_.scaler,
+                    .scheduler = state_.scheduler.get(),
+                    .accelerator = accelerator_},
                    {.precision = precision_,
                     .accumulation_steps = config().accelerator.gradient_accumulation.steps,
                     .grad_clip_norm = optim::grad_clip_norm(*config().optimizer)});
@@ -187,35 +190,42 @@ class Run {
     state_.policy->set_training(true);
 
     LoopParts parts;
-    parts.next_batch = [&](double& dataloading_s, double& preprocessing_s) {
-      return next_batch(*loader, dataloading_s, preprocessing_s);
-    };
+    parts.next_batch = [&] { return next_batch(*loader); };
     parts.step = &step;
     parts.optimizer = state_.optimizer.get();
+    parts.scaler = &*state_.scaler;
+    parts.accelerator = &accelerator_;
     parts.metrics = &metrics;
     parts.metrics_log = &metrics_log;
+    parts.examine_samples = [this](const std::vector<std::int64_t>& rows) { return examine_samples(*dataset_, rows); };
     parts.save = [this](std::int64_t at) { writer_->save(to_checkpoint(state_, at)); };
     return run_loop({.steps = config().steps,
                      .log_freq = config().log_freq,
                      .save_freq = config().save_freq,
-                     .save_checkpoint = config().save_checkpoint},
+                     .save_checkpoint = config().save_checkpoint,
+                     .watch = {.max_skipped_updates = command_.host.max_skipped_updates,
+                               .min_loss_scale = command_.host.min_loss_scale}},
                     parts, start_step_);
   }
 
-  policy::Batch next_batch(data::DataLoader& loader, double& dataloading_s, double& preprocessing_s) {
+  TrainingBatch next_batch(data::DataLoader& loader) {
+    TrainingBatch prepared;
     PhaseClock clock;
-    const data::Batch batch = loader.next();
+    data::Batch batch = loader.next();
     if (batch.starts_epoch) draw_loader_seed();
-    dataloading_s = clock.lap();
-    policy::Batch prepared = state_.processors->pre.normalize(to_tensors(batch, device_, config().rename_map));
-    preprocessing_s = clock.lap();
+    prepared.dataloading_s = clock.lap();
+    prepared.tensors = state_.processors->pre.normalize(to_tensors(batch, device_, config().rename_map));
+    prepared.rows = std::move(batch.rows);
+    prepared.preprocessing_s = clock.lap();
     return prepared;
   }
 
   const config::TrainCommand& command_;
   accel::Accelerator& accelerator_;
+  const std::vector<std::string>& rejected_;
   at::Device device_;
   accel::Precision precision_ = accel::Precision::kFloat32;
+  std::string tf32_state_;
   RunState state_;
   std::optional<checkpoint::Checkpoint> resumed_;
   std::int64_t start_step_ = 0;
@@ -228,8 +238,9 @@ class Run {
 
 }  // namespace
 
-int run(const config::TrainCommand& command, accel::Accelerator& accelerator) {
-  return Run(command, accelerator).train();
+int run(const config::TrainCommand& command, accel::Accelerator& accelerator,
+        const std::vector<std::string>& rejected) {
+  return Run(command, accelerator, rejected).train();
 }
 
 }  // namespace lerobot::train

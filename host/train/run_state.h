@@ -11,6 +11,7 @@
 #include "host/optim/scheduler.h"
 #include "host/policy/normalizer.h"
 #include "host/policy/policy.h"
+#include "host/precision/grad_scaler.h"
 
 namespace lerobot::train {
 
@@ -21,6 +22,7 @@ struct RunState {
   std::optional<policy::Processors> processors;
   std::unique_ptr<optim::Optimizer> optimizer;
   std::unique_ptr<optim::LrScheduler> scheduler;  ///< null without one
+  std::optional<precision::GradScaler> scaler;    ///< disabled without fp16
   checkpoint::Tensors rng;                        ///< entries of rng_state.safetensors that training does not change
 };
 

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "host/accel/accelerator.h"
@@ -12,14 +13,16 @@
 #include "host/optim/scheduler.h"
 #include "host/policy/policy.h"
 #include "host/precision/autocast_scope.h"
+#include "host/precision/grad_scaler.h"
 
 namespace lerobot::train {
 
 /// What one micro-batch came to. Tensors are scalars on the device: reading one waits for it, so only the log does.
 struct StepReport {
   policy::Loss loss;                    ///< not divided by the accumulation steps
-  std::optional<at::Tensor> grad_norm;  ///< before clipping; only when an update was made and clipping is on
-  bool updated = false;                 ///< the optimizer stepped: the accumulation window was full
+  std::optional<at::Tensor> grad_norm;  ///< before clipping; only when an update was due and clipping is on
+  std::optional<at::Tensor> found_inf;  ///< not 0: the update due here was skipped; only with a loss scaler
+  bool updated = false;                 ///< an update was due: the accumulation window was full
   double forward_s = 0;                 ///< host seconds; on an asynchronous device the time to enqueue
   double backward_s = 0;
   double optimizer_s = 0;
@@ -31,23 +34,32 @@ struct StepOptions {
   double grad_clip_norm = 0;  ///< 0 or less: no clipping
 };
 
+/// What a step works with; all of it outlives the step.
+struct StepParts {
+  policy::Policy& policy;
+  optim::Optimizer& optimizer;
+  precision::GradScaler& scaler;
+  optim::LrScheduler* scheduler = nullptr;  ///< null without one
+  accel::Accelerator& accelerator;
+};
+
 /// Forward, backward and, when the accumulation window is full, clipping and the optimizer's update.
 class TrainStep {
  public:
-  /// `scheduler` may be null. All references outlive this object.
-  TrainStep(policy::Policy& policy, optim::Optimizer& optimizer, optim::LrScheduler* scheduler,
-            accel::Accelerator& accelerator, const StepOptions& options);
+  TrainStep(const StepParts& parts, const StepOptions& options);
 
   StepReport operator()(const policy::Batch& batch);
 
+  /// For the message of a run that stops: repeats forward and backward, and names the first parameter whose gradient is
+  /// not finite. The gradients are dropped afterwards.
+  std::string find_overflow(const policy::Batch& batch);
+
  private:
   policy::Loss forward(const policy::Batch& batch);
-  std::optional<at::Tensor> update();
+  void backward(const policy::Loss& loss);
+  void update(StepReport& report);
 
-  policy::Policy& policy_;
-  optim::Optimizer& optimizer_;
-  optim::LrScheduler* scheduler_;
-  accel::Accelerator& accelerator_;
+  StepParts parts_;
   StepOptions options_;
   std::vector<at::Tensor> parameters_;
   std::int64_t micro_batches_ = 0;

@@ -1,7 +1,6 @@
 #include "host/train/trainer.h"
 
-#include <ATen/ops/stack.h>
-
+#include <algorithm>
 #include <cmath>
 #include <csignal>
 
@@ -10,6 +9,7 @@
 #include "host/report/progress_bar.h"
 #include "host/train/interrupt.h"
 #include "host/train/phase_clock.h"
+#include "host/train/step_values.h"
 
 namespace lerobot::train {
 namespace {
@@ -18,10 +18,25 @@ bool due(std::int64_t frequency, std::int64_t step) {
   return frequency > 0 && step % frequency == 0;
 }
 
+/// Steps whose values may wait on the device: a bound for runs that seldom log.
+constexpr std::int64_t kMaxPending = 200;
+
 class Loop {
  public:
   Loop(const LoopOptions& options, const LoopParts& parts, std::int64_t start_step)
-      : options_(options), parts_(parts), step_(start_step), saved_step_(start_step) {}
+      : options_(options),
+        parts_(parts),
+        step_(start_step),
+        saved_step_(start_step),
+        read_freq_(read_frequency()),
+        pending_(parts.scaler->enabled()),
+        watch_(options.watch, watch_texts()) {
+    if (parts_.scaler->enabled()) {
+      parts_.metrics->add_meter("scale", "scale", "{:.10g}");
+      parts_.metrics->add_meter("skipped_updates", "skip", "{:.0f}");
+    }
+    if (parts_.accelerator->memory_stats()) parts_.metrics->add_meter("gpu_mem_gb", "mem_gb", "{:.2f}");
+  }
 
   int run() {
     const InterruptGuard interrupt;
@@ -29,6 +44,7 @@ class Loop {
     while (step_ < options_.steps) {
       const StepReport report = one_step();
       progress.advance();
+      if (due(read_freq_, step_)) read_pending();
       if (due(options_.log_freq, step_)) log_window();
       // A checkpoint holds no half accumulated gradients: inside an accumulation window the save waits for its end.
       save_due_ = save_due_ || due(options_.save_freq, step_);
@@ -36,34 +52,49 @@ class Loop {
       if (save_due_ && report.updated && !last) save_in_passing();
       if (InterruptGuard::signal() != 0 && report.updated && !last) return stop_early(InterruptGuard::signal());
     }
+    read_pending();
     const int status = save_at_end();
+    if (watch_.skipped_updates() > 0) log::info("{} updates were skipped by the loss scaler", watch_.skipped_updates());
     log::info("End of training");
     return status;
   }
 
  private:
+  /// How often the device's values are read: for the log, and often enough for the watch to notice in time.
+  std::int64_t read_frequency() const {
+    std::int64_t frequency = kMaxPending;
+    const auto limit = [&](std::int64_t other) {
+      if (other > 0) frequency = std::min(frequency, other);
+    };
+    limit(options_.log_freq);
+    if (parts_.scaler->enabled()) limit(options_.watch.max_skipped_updates);
+    return frequency;
+  }
+
+  WatchTexts watch_texts() {
+    return {.examine_samples = parts_.examine_samples,
+            .find_overflow = [this] { return parts_.step->find_overflow(last_batch_); }};
+  }
+
   StepReport one_step() {
     PhaseClock whole;
-    double dataloading_s = 0;
-    double preprocessing_s = 0;
-    const policy::Batch batch = parts_.next_batch(dataloading_s, preprocessing_s);
+    TrainingBatch batch = parts_.next_batch();
     PhaseClock clock;
-    const StepReport report = (*parts_.step)(batch);
+    const StepReport report = (*parts_.step)(batch.tensors);
     const double update_s = clock.lap();
     ++step_;
     parts_.metrics->count_step();
-    if (options_.log_freq > 0) record(report, dataloading_s, preprocessing_s, update_s, whole.lap());
+    pending_.add(step_, std::move(batch.rows), report);
+    record(report, batch, update_s, whole.lap());
+    if (parts_.scaler->enabled()) last_batch_ = std::move(batch.tensors);
     return report;
   }
 
-  void record(const StepReport& report, double dataloading_s, double preprocessing_s, double update_s, double step_s) {
+  void record(const StepReport& report, const TrainingBatch& batch, double update_s, double step_s) {
     report::Metrics& metrics = *parts_.metrics;
-    pending_.add("loss", report.loss.total);
-    if (report.grad_norm) pending_.add("grad_norm", *report.grad_norm);
-    for (const auto& [name, part] : report.loss.parts) pending_.add(name, part);
     metrics.add("lr", parts_.optimizer->groups().front().lr);
-    metrics.add("dataloading_s", dataloading_s);
-    metrics.add("preprocessing_s", preprocessing_s);
+    metrics.add("dataloading_s", batch.dataloading_s);
+    metrics.add("preprocessing_s", batch.preprocessing_s);
     metrics.add("update_s", update_s);
     metrics.add("step_s", step_s);
     metrics.add_detail("forward_s", report.forward_s);
@@ -71,15 +102,47 @@ class Loop {
     metrics.add_detail("optimizer_s", report.optimizer_s);
   }
 
+  /// Waits for the device: values into the averages, and the run stops here if they say that nothing is learned.
+  void read_pending() {
+    bool skipped = false;
+    for (const StepValues& values : pending_.read()) {
+      add_values(values);
+      watch_.check(values, saved_step_);
+      skipped = skipped || values.skipped;
+    }
+    if (skipped) watch_.check_scale(parts_.scaler->current_scale().item<float>(), saved_step_);
+  }
+
+  void add_values(const StepValues& values) {
+    const auto add = [&](std::string_view name, double value) {
+      // What overflowed and was skipped says nothing about the training.
+      if (!values.skipped || std::isfinite(value)) parts_.metrics->add(name, value);
+    };
+    add("loss", values.loss);
+    if (values.grad_norm) add("grad_norm", *values.grad_norm);
+    for (const auto& [name, part] : values.parts) add(name, part);
+  }
+
   void log_window() {
+    read_pending();
     report::Metrics& metrics = *parts_.metrics;
-    pending_.flush(metrics);
+    add_state(metrics);
     metrics.finish_window();
     log::info("{}", metrics.line());
     parts_.metrics_log->write(metrics.record());
     warn_about_data_wait(metrics);
-    require_finite_loss(metrics.average("loss"));
     metrics.start_window();
+  }
+
+  /// What is not an average: how things stand now.
+  void add_state(report::Metrics& metrics) {
+    if (parts_.scaler->enabled()) {
+      metrics.add("scale", parts_.scaler->current_scale().item<float>());
+      metrics.add("skipped_updates", static_cast<double>(watch_.skipped_updates()));
+    }
+    if (const auto memory = parts_.accelerator->memory_stats()) {
+      metrics.add("gpu_mem_gb", static_cast<double>(memory->allocated_peak) / (1U << 30U));
+    }
   }
 
   void warn_about_data_wait(const report::Metrics& metrics) {
@@ -93,17 +156,8 @@ class Loop {
     warned_ = true;
   }
 
-  /// Stops a run that trains on nothing; called where the loss was read anyway.
-  void require_finite_loss(double loss) const {
-    if (std::isfinite(loss)) return;
-    fail(
-        ErrorKind::kNumerics,
-        "the loss is {} in the window that ends at step {}: training stopped, the last checkpoint is kept (step {}). A "
-        "smaller learning rate or a look at the dataset's values (NaN, infinity) may help.",
-        loss, step_, saved_step_);
-  }
-
   void save() {
+    read_pending();  // what is not worth keeping is not saved
     log::info("Checkpoint policy after step {}", step_);
     parts_.save(step_);
     saved_step_ = step_;
@@ -138,23 +192,16 @@ class Loop {
   LoopParts parts_;
   std::int64_t step_;
   std::int64_t saved_step_;
-  PendingValues pending_;
+  std::int64_t read_freq_;
+  PendingSteps pending_;
+  RunWatch watch_;
+  policy::Batch last_batch_;  ///< kept with a loss scaler only
   std::int64_t windows_ = 0;
   bool warned_ = false;
   bool save_due_ = false;
 };
 
 }  // namespace
-
-void PendingValues::flush(report::Metrics& metrics) {
-  for (auto& [name, scalars] : values_) {
-    if (scalars.empty()) continue;
-    const at::Tensor values = at::stack(scalars).to(at::kCPU, at::kFloat);
-    const float* data = values.const_data_ptr<float>();
-    for (std::int64_t i = 0; i < values.numel(); ++i) metrics.add(name, data[i]);
-    scalars.clear();
-  }
-}
 
 int run_loop(const LoopOptions& options, const LoopParts& parts, std::int64_t start_step) {
   return Loop(options, parts, start_step).run();

@@ -92,7 +92,11 @@ TEST_F(Refusal, UnknownFlagNamesTheNearest) {
 
 TEST_F(Refusal, PrecisionAndDevicesThatAreNotThere) {
   const fs::path root = test_data("datasets/pusht_keypoints");
-  expect_refused(run(root, {"--accelerator.mixed_precision=fp16"}), 2, {"mixed_precision", "fp16"});
+  expect_refused(run(root, {"--policy.device=cpu", "--accelerator.mixed_precision=fp16"}), 3,
+                 {"--accelerator.mixed_precision=fp16: cpu (", "fp16 needs an accelerator. Use bf16 or no."});
+  // The real cause may be an accelerator that was not seen.
+  expect_refused(run(root, {"--accelerator.mixed_precision=fp16"}), 3,
+                 {"Use bf16 or no. No accelerator was usable: cuda: unavailable: "});
   expect_refused(run(root, {"--policy.device=hal9000"}), 5, {"hal9000", "Installed ones serve", "cpu"});
 }
 

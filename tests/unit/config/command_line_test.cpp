@@ -91,8 +91,7 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
                            "--policy.push_to_hub=false",
                            "--policy.use_amp=false",
                            "--save_checkpoint_to_hub=false",
-                           "--checkpoint_format=SAFETENSORS",
-                           "--accelerator.grad_scaler.init_scale=65536"};
+                           "--checkpoint_format=SAFETENSORS"};
   for (const std::string& flag : accepted) EXPECT_NO_THROW(parse_basics({flag})) << flag;
   const Arguments refused{"--dataset.image_transforms.enable=true",
                           "--dataset.streaming=true",
@@ -110,8 +109,6 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
                           "--save_checkpoint_to_hub=true",
                           "--checkpoint_format=dcp",
                           "--checkpoint_format=DCP",
-                          "--accelerator.mixed_precision=fp16",
-                          "--accelerator.grad_scaler.init_scale=1024",
                           "--accelerator.activation_checkpointing.mode=full",
                           "--dataset.revision=main"};
   for (const std::string& flag : refused) {

@@ -81,14 +81,12 @@ TEST(ConfigFile, AStoredFilesUnsupportedValuesGiveOneWarningAndTheDefaults) {
   TemporaryDirectory here;
   std::string text = read_all(checkpoint_directory("act_keypoints") / "train_config.json");
   text = replaced(text, "\"env\": null", "\"env\": {\"type\": \"pusht\"}");
-  text = replaced(text, "\"mixed_precision\": \"no\"", "\"mixed_precision\": \"fp16\"");
   text = replaced(text, "\"dp_replicate\": 1", "\"dp_replicate\": 2");
   here.write("train_config.json", text);
   TrainCommand command;
   const std::string warnings = logged([&] { command = parse({"--config_path", "."}); });
-  EXPECT_THAT(warnings, AllOf(HasSubstr("env="), HasSubstr("mixed_precision="), HasSubstr("dp_replicate=2")));
+  EXPECT_THAT(warnings, AllOf(HasSubstr("env="), HasSubstr("dp_replicate=2")));
   EXPECT_EQ(std::count(warnings.begin(), warnings.end(), '\n'), 1) << warnings;
-  EXPECT_EQ(command.config.accelerator.mixed_precision, "no");
   EXPECT_EQ(command.config.parallelism.dp_replicate, 1);
   EXPECT_EQ(logged([&] {
               const Refusal refusal = refusal_of({"--config_path=.", "--parallelism.dp_replicate=2"});

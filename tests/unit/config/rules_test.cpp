@@ -64,6 +64,49 @@ TEST(Rules, RangesAreChecked) {
   EXPECT_NO_THROW(parse_basics({"--policy.n_action_steps=1", "--policy.temporal_ensemble_coeff=0.01"}));
 }
 
+TEST(Rules, TheLossScalerBelongsToFp16) {
+  const std::string fp16 = "--accelerator.mixed_precision=fp16";
+  const std::string scaler = "--accelerator.grad_scaler.";
+  const std::vector<std::pair<std::string, std::string>> refused{{"init_scale=0", "above 0"},
+                                                                 {"init_scale=-1", "found -1.0"},
+                                                                 {"init_scale=nan", "found NaN"},
+                                                                 {"init_scale=1e39", "float32"},
+                                                                 {"growth_factor=1", "above 1"},
+                                                                 {"growth_factor=inf", "found Infinity"},
+                                                                 {"backoff_factor=0", "between 0 and 1"},
+                                                                 {"backoff_factor=1", "between 0 and 1"},
+                                                                 {"growth_interval=0", "1 to 2147483647"},
+                                                                 {"growth_interval=2147483648", "found 2147483648"},
+                                                                 {"growth_interval=1.5", "needed an integer"}};
+  for (const auto& [flag, part] : refused) {
+    const Refusal refusal = refusal_of_basics({fp16, scaler + flag});
+    EXPECT_EQ(refusal.kind, ErrorKind::kUsage) << flag;
+    EXPECT_THAT(refusal.message, AllOf(HasSubstr(scaler + flag.substr(0, flag.find('='))), HasSubstr(part))) << flag;
+  }
+  const TrainCommand command = parse_basics({fp16, scaler + "init_scale=1024", scaler + "growth_interval=2000",
+                                             "--max_skipped_updates=0", "--min_loss_scale=0.25"});
+  EXPECT_EQ(command.config.accelerator.grad_scaler.init_scale, 1024);
+  EXPECT_TRUE(command.grad_scaler_typed);
+  EXPECT_EQ(command.host.max_skipped_updates, 0);
+  EXPECT_EQ(command.host.min_loss_scale, 0.25);
+  EXPECT_FALSE(parse_basics({fp16}).grad_scaler_typed);
+
+  for (const std::string precision : {"no", "bf16"}) {
+    for (const char* flag : {"init_scale=65536", "growth_interval=2000"}) {
+      const Refusal refusal = refusal_of_basics({"--accelerator.mixed_precision=" + precision, scaler + flag});
+      EXPECT_EQ(refusal.kind, ErrorKind::kUsage);
+      EXPECT_THAT(refusal.message, AllOf(HasSubstr(scaler), HasSubstr("only read with fp16, and "),
+                                         HasSubstr("is " + precision + ". Leave it out")));
+    }
+    for (const char* flag : {"--max_skipped_updates=5", "--min_loss_scale=4"}) {
+      EXPECT_THAT(refusal_of_basics({"--accelerator.mixed_precision=" + precision, flag}).message,
+                  HasSubstr("only read with fp16"));
+    }
+  }
+  EXPECT_THAT(refusal_of_basics({fp16, "--max_skipped_updates=-1"}).message, HasSubstr("0 or more"));
+  EXPECT_THAT(refusal_of_basics({fp16, "--min_loss_scale=inf"}).message, HasSubstr("finite"));
+}
+
 TEST(Rules, ActBringsAdamWWithItsOwnRates) {
   TrainCommand command = parse_basics({"--policy.optimizer_lr=3e-4", "--policy.optimizer_weight_decay=0"});
   const auto& adamw = std::get<AdamWConfig>(*command.config.optimizer);
