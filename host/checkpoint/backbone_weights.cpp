@@ -1,16 +1,11 @@
 #include "host/checkpoint/backbone_weights.h"
 
-#include <ATen/ops/as_strided.h>
-#include <ATen/ops/empty.h>
-
 #include <algorithm>
 #include <array>
-#include <cstring>
-#include <map>
 
 #include "host/base/error.h"
 #include "host/base/text.h"
-#include "host/checkpoint/pth_file.h"
+#include "host/checkpoint/pth_tensors.h"
 #include "host/checkpoint/tensor_file.h"
 
 namespace lerobot::checkpoint {
@@ -85,19 +80,9 @@ std::optional<fs::path> find_backbone_file(const std::optional<std::string>& wei
 Tensors load_backbone_weights(const fs::path& path) {
   if (path.extension() == kSafetensors) return read_tensors(path);
   const PthFile file(path);
+  PthTensors tensors(file);
   Tensors out;
-  std::map<std::pair<std::string, DType>, at::Tensor>
-      storages;  // tensors may share one, as they did when they were saved
-  for (const auto& [name, tensor] : file.tensors()) {
-    at::Tensor& storage = storages[{tensor.storage.key, tensor.storage.dtype}];
-    if (!storage.defined()) {
-      const Bytes bytes = file.storage(tensor);
-      storage =
-          at::empty({tensor.storage.elements}, at::TensorOptions(scalar_type(tensor.storage.dtype)).device(at::kCPU));
-      if (!bytes.empty()) std::memcpy(storage.mutable_data_ptr(), bytes.data(), bytes.size());
-    }
-    out.append(name, at::as_strided(storage, tensor.shape, tensor.strides, tensor.offset));
-  }
+  for (const auto& [name, tensor] : file.tensors()) out.append(name, tensors.get(tensor, name));
   return out;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/base/ordered_map.h"
+#include "host/checkpoint/ema_state.h"
 #include "host/checkpoint/training_step.h"
 
 namespace lerobot::checkpoint {
@@ -32,7 +33,9 @@ struct Checkpoint {
   Tensors optimizer;  ///< state/<parameter index>/<name>
   boost::json::value optimizer_param_groups;
   std::optional<boost::json::value> scheduler;
-  Tensors rng;  ///< the entries of rng_state.safetensors (rng_state.h)
+  std::optional<boost::json::value> scaler;  ///< of losses in fp16; its content is not checked when it is read
+  std::optional<EmaState> ema;               ///< to be written, its names are those of `model`'s parameters
+  Tensors rng;                               ///< the entries of rng_state.safetensors (rng_state.h)
 };
 
 }  // namespace lerobot::checkpoint

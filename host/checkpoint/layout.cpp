@@ -12,6 +12,7 @@
 #include "host/base/file.h"
 #include "host/base/format.h"
 #include "host/base/safetensors.h"
+#include "host/checkpoint/ema_file.h"
 #include "host/checkpoint/training_step.h"
 
 namespace lerobot::checkpoint {
@@ -97,6 +98,7 @@ std::optional<std::string> find_defect(const fs::path& checkpoint_dir) {
     if (!fs::is_regular_file(state / kParamGroupsFile, ec)) {
       return format("{}: no such file", (state / kParamGroupsFile).string());
     }
+    if (fs::exists(state / kEmaFile, ec)) check_ema_file(state / kEmaFile);
   } catch (const Error& error) {
     return error.what();
   }

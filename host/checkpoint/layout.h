@@ -12,6 +12,7 @@ namespace lerobot::checkpoint {
 inline constexpr const char* kCheckpoints = "checkpoints";
 inline constexpr const char* kLast = "last";
 inline constexpr const char* kPretrainedModel = "pretrained_model";
+inline constexpr const char* kPretrainedModelEma = "pretrained_model_ema";
 inline constexpr const char* kTrainingState = "training_state";
 inline constexpr const char* kModelFile = "model.safetensors";
 inline constexpr const char* kConfigFile = "config.json";
@@ -21,6 +22,8 @@ inline constexpr const char* kRngFile = "rng_state.safetensors";
 inline constexpr const char* kOptimizerFile = "optimizer_state.safetensors";
 inline constexpr const char* kParamGroupsFile = "optimizer_param_groups.json";
 inline constexpr const char* kSchedulerFile = "scheduler_state.json";
+inline constexpr const char* kScalerFile = "scaler_state.json";
+inline constexpr const char* kEmaFile = "ema_state.pt";
 inline constexpr const char* kTemporaryPrefix = ".tmp-";  ///< a checkpoint being written
 inline constexpr const char* kReplacedPrefix = ".old-";   ///< one that gives way to another of the same step
 
@@ -31,7 +34,7 @@ std::string step_name(std::int64_t step, std::int64_t total_steps);
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir);
 
 /// What keeps a directory from being a whole checkpoint that can be resumed, in words; nothing if it is one. Looks at
-/// names, at the JSON of the position and at the layout of the safetensors files, not at their numbers.
+/// names, at the JSON of the position and XX
 std::optional<std::string> find_defect(const std::filesystem::path& checkpoint_dir);
 inline bool is_complete(const std::filesystem::path& checkpoint_dir) {
   return !find_defect(checkpoint_dir);

@@ -4,6 +4,7 @@
 #include "host/base/file.h"
 #include "host/base/json.h"
 #include "host/base/text.h"
+#include "host/checkpoint/ema_file.h"
 #include "host/checkpoint/layout.h"
 #include "host/checkpoint/rng_state.h"
 #include "host/checkpoint/tensor_file.h"
@@ -59,12 +60,14 @@ void load_optimizer(const fs::path& state, Checkpoint& out) {
   if (!out.optimizer_param_groups.is_array()) {
     fail(ErrorKind::kCheckpoint, "{}: not a list of parameter groups", (state / kParamGroupsFile).string());
   }
-  if (is_there(state / kSchedulerFile)) {
-    out.scheduler = json::read_file(state / kSchedulerFile, ErrorKind::kCheckpoint, json::NonFinite::kAccept);
-    if (!out.scheduler->is_object()) {
-      fail(ErrorKind::kCheckpoint, "{}: not a JSON object", (state / kSchedulerFile).string());
-    }
-  }
+}
+
+/// The file's JSON object; nothing when there is no file.
+std::optional<boost::json::value> load_object(const fs::path& file) {
+  if (!is_there(file)) return std::nullopt;
+  boost::json::value out = json::read_file(file, ErrorKind::kCheckpoint, json::NonFinite::kAccept);
+  if (!out.is_object()) fail(ErrorKind::kCheckpoint, "{}: not a JSON object", file.string());
+  return out;
 }
 
 }  // namespace
@@ -103,6 +106,9 @@ Checkpoint load(const fs::path& checkpoint_dir) {
   out.model = load_model(model);
   out.processors = load_processors(model);
   load_optimizer(state, out);
+  out.scheduler = load_object(state / kSchedulerFile);
+  out.scaler = load_object(state / kScalerFile);
+  if (is_there(state / kEmaFile)) out.ema = read_ema_state(state / kEmaFile);
   out.rng = read_tensors(state / kRngFile);
   check_rng_state(out.rng, state / kRngFile);
   return out;

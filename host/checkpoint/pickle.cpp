@@ -16,21 +16,22 @@ constexpr std::size_t kMostDimensions = 64;
 constexpr std::size_t kMostValues = 2'000'000;
 constexpr std::size_t kLongestKey = 64;
 
-constexpr std::array<std::pair<std::string_view, DType>, 10> kStorages{{{"torch.FloatStorage", DType::kFloat32},
-                                                                        {"torch.DoubleStorage", DType::kFloat64},
-                                                                        {"torch.HalfStorage", DType::kFloat16},
-                                                                        {"torch.BFloat16Storage", DType::kBFloat16},
-                                                                        {"torch.LongStorage", DType::kInt64},
-                                                                        {"torch.IntStorage", DType::kInt32},
-                                                                        {"torch.ShortStorage", DType::kInt16},
-                                                                        {"torch.CharStorage", DType::kInt8},
-                                                                        {"torch.ByteStorage", DType::kUInt8},
-                                                                        {"torch.BoolStorage", DType::kBool}}};
+constexpr std::string_view kTorch = "torch.";
+constexpr std::array<std::pair<std::string_view, DType>, 10> kStorages{{{"FloatStorage", DType::kFloat32},
+                                                                        {"DoubleStorage", DType::kFloat64},
+                                                                        {"HalfStorage", DType::kFloat16},
+                                                                        {"BFloat16Storage", DType::kBFloat16},
+                                                                        {"LongStorage", DType::kInt64},
+                                                                        {"IntStorage", DType::kInt32},
+                                                                        {"ShortStorage", DType::kInt16},
+                                                                        {"CharStorage", DType::kInt8},
+                                                                        {"ByteStorage", DType::kUInt8},
+                                                                        {"BoolStorage", DType::kBool}}};
 
 /// The pickle machine: opcodes push values on a stack, or combine those on its top.
 class Machine {
  public:
-  Machine(Bytes bytes, std::string_view name) : bytes_(bytes), name_(name) {
+  Machine(Bytes bytes, std::string_view name, std::string_view cure) : bytes_(bytes), name_(name), cure_(cure) {
     if (bytes.size() > kLargest) bytes_ = bytes.first(kLargest);
   }
 
@@ -47,10 +48,7 @@ class Machine {
 
  private:
   [[noreturn]] void complain(const std::string& what) const {
-    fail(ErrorKind::kCheckpoint,
-         "{}: {} (at byte {} of its pickle). Only a plain dict of tensors is read: save it again with "
-         "torch.save(model.state_dict(), path), or as .safetensors.",
-         name_, what, at_);
+    fail(ErrorKind::kCheckpoint, "{}: {} (at byte {} of its pickle). {}", name_, what, at_, cure_);
   }
 
   Bytes take(std::size_t size) {
@@ -264,8 +262,9 @@ class Machine {
       complain("a persistent id that is not a storage");
     }
     const std::string& type = get<Global>(id[1], "a storage's class").name;
-    const auto known =
-        std::find_if(kStorages.begin(), kStorages.end(), [&](const auto& row) { return row.first == type; });
+    const auto known = std::find_if(kStorages.begin(), kStorages.end(), [&](const auto& row) {
+      return type.starts_with(kTorch) && row.first == std::string_view(type).substr(kTorch.size());
+    });
     if (known == kStorages.end()) complain(format("storage class {} is not known", type));
     const std::int64_t elements = get<std::int64_t>(id[4], "a storage's size");
     const std::string& key = get<std::string>(id[2], "a storage's key");
@@ -339,6 +338,7 @@ class Machine {
 
   Bytes bytes_;
   std::string_view name_;
+  std::string_view cure_;
   std::size_t at_ = 0;
   Document out_;
   std::vector<Ref> stack_;
@@ -347,8 +347,13 @@ class Machine {
 
 }  // namespace
 
-Document read(Bytes bytes, std::string_view name) {
-  return Machine(bytes, name).run();
+std::string_view storage_class(DType dtype) {
+  const auto row = std::find_if(kStorages.begin(), kStorages.end(), [&](const auto& r) { return r.second == dtype; });
+  return row->first;  // the table has every dtype
+}
+
+Document read(Bytes bytes, std::string_view name, std::string_view cure) {
+  return Machine(bytes, name, cure).run();
 }
 
 }  // namespace lerobot::checkpoint::pickle

@@ -52,10 +52,13 @@ struct Document {
   std::size_t size = 0;  ///< bytes that the pickle takes
 };
 
+/// The class in torch whose objects are storages of this type: "FloatStorage".
+std::string_view storage_class(DType dtype);
+
 /// Reads one pickle of the subset that torch.save writes for a dict of tensors: protocol 2, None, bool, int, float,
 /// str, tuple, list, dict, OrderedDict, torch's storages by persistent id, and tensors through
 /// torch._utils._rebuild_tensor_v2 and _rebuild_parameter. Nothing is executed. Anything else throws Error(kCheckpoint)
-/// that begins with `name` and names the opcode or the global. Limits: 64 MiB, two million values.
-Document read(Bytes bytes, std::string_view name);
+/// that begins with `name`, names the opcode or the global, and ends with `cure`. Limits: 64 MiB, two million values.
+Document read(Bytes bytes, std::string_view name, std::string_view cure);
 
 }  // namespace lerobot::checkpoint::pickle

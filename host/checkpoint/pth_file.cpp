@@ -37,7 +37,8 @@ const pickle::Value* find(const pickle::Document& document, std::string_view key
 
 }  // namespace
 
-PthFile::PthFile(const std::filesystem::path& path) : name_(path.string()), file_(path, ErrorKind::kCheckpoint) {
+PthFile::PthFile(const std::filesystem::path& path, std::string_view cure)
+    : name_(path.string()), cure_(cure), file_(path, ErrorKind::kCheckpoint) {
   const Bytes bytes(file_.data(), file_.size());
   if (is_zip(bytes)) {
     read_zip();
@@ -48,6 +49,7 @@ PthFile::PthFile(const std::filesystem::path& path) : name_(path.string()), file
     fail(ErrorKind::kCheckpoint, "{}: not a file of torch.save ({} bytes). Download or copy it again.", name_,
          bytes.size());
   }
+  read_entries();
 }
 
 void PthFile::read_zip() {
@@ -67,7 +69,7 @@ void PthFile::read_zip() {
            as_text(bytes.first(std::min<std::size_t>(bytes.size(), 8))));
     }
   }
-  read_tensors(pickle::read(pickled->second, name_));
+  document_ = pickle::read(pickled->second, name_, cure_);
 }
 
 /// Five pickles: magic number, protocol, facts about the system, the object, the keys of its storages; then for each
@@ -75,7 +77,7 @@ void PthFile::read_zip() {
 void PthFile::read_legacy() {
   Bytes rest(file_.data(), file_.size());
   const auto next = [&] {
-    pickle::Document document = pickle::read(rest, name_);
+    pickle::Document document = pickle::read(rest, name_, cure_);
     rest = rest.subspan(document.size);
     return document;
   };
@@ -86,9 +88,9 @@ void PthFile::read_legacy() {
   if (!little || !std::holds_alternative<bool>(*little) || !std::get<bool>(*little)) {
     fail(ErrorKind::kCheckpoint, "{}: its byte order is not little-endian", name_);
   }
-  const pickle::Document document = next();
+  document_ = next();
   std::map<std::string, std::uint64_t, std::less<>> sizes;
-  for (const pickle::Value& value : document.values) {
+  for (const pickle::Value& value : document_.values) {
     if (const auto* storage = std::get_if<pickle::Storage>(&value))
       sizes.emplace(storage->key, item_size(storage->dtype));
   }
@@ -111,36 +113,38 @@ void PthFile::read_legacy() {
     storages_.emplace(*key, rest.first(elements * size->second));
     rest = rest.subspan(elements * size->second);
   }
-  read_tensors(document);
 }
 
-void PthFile::read_tensors(const pickle::Document& document) {
-  const auto* dict = std::get_if<pickle::Dict>(&document.values[document.root]);
-  if (!dict) {
-    fail(ErrorKind::kCheckpoint, "{}: its outermost object is not a dict of tensors. Save model.state_dict() instead.",
-         name_);
-  }
+void PthFile::read_entries() {
+  const auto* dict = std::get_if<pickle::Dict>(&document_.values[document_.root]);
+  if (!dict) fail(ErrorKind::kCheckpoint, "{}: its outermost object is not a dict. {}", name_, cure_);
   std::set<std::string_view> seen;
   for (const auto& [key, value] : dict->items) {
-    const auto* name = std::get_if<std::string>(&document.values[key]);
-    const auto* tensor = std::get_if<pickle::Tensor>(&document.values[value]);
-    if (!name) fail(ErrorKind::kCheckpoint, "{}: its dict has a key that is not text", name_);
-    if (!tensor) {
-      fail(ErrorKind::kCheckpoint, "{}: {} is not a tensor. Save model.state_dict() instead.", name_, *name);
-    }
+    const auto* name = std::get_if<std::string>(&document_.values[key]);
+    if (!name) fail(ErrorKind::kCheckpoint, "{}: its dict has a key that is not text. {}", name_, cure_);
     if (!seen.insert(*name).second) fail(ErrorKind::kCheckpoint, "{}: {} stands twice in its dict", name_, *name);
-    const auto storage = storages_.find(tensor->storage.key);
-    const std::uint64_t found = storage == storages_.end() ? 0 : storage->second.size();
-    if (storage == storages_.end() || found != needed_bytes(tensor->storage)) {
-      fail(ErrorKind::kCheckpoint, "{}: the storage of {} has {} bytes, {} are needed", name_, *name, found,
-           needed_bytes(tensor->storage));
-    }
-    tensors_.append(*name, *tensor);
+    entries_.append(*name, value);
   }
 }
 
-Bytes PthFile::storage(const pickle::Tensor& tensor) const {
-  return storages_.at(tensor.storage.key);
+OrderedMap<pickle::Tensor> PthFile::tensors() const {
+  OrderedMap<pickle::Tensor> out;
+  for (const auto& [name, ref] : entries_) {
+    const auto* tensor = std::get_if<pickle::Tensor>(&value(ref));
+    if (!tensor) fail(ErrorKind::kCheckpoint, "{}: {} is not a tensor. {}", name_, name, cure_);
+    out.append(name, *tensor);
+  }
+  return out;
+}
+
+Bytes PthFile::storage(const pickle::Tensor& tensor, std::string_view name) const {
+  const auto storage = storages_.find(tensor.storage.key);
+  const std::uint64_t found = storage == storages_.end() ? 0 : storage->second.size();
+  if (storage == storages_.end() || found != needed_bytes(tensor.storage)) {
+    fail(ErrorKind::kCheckpoint, "{}: the storage of {} has {} bytes, {} are needed", name_, name, found,
+         needed_bytes(tensor.storage));
+  }
+  return storage->second;
 }
 
 }  // namespace lerobot::checkpoint

@@ -20,13 +20,6 @@ constexpr std::array<std::pair<DType, at::ScalarType>, 10> kTypes{{{DType::kBool
                                                                    {DType::kFloat32, at::kFloat},
                                                                    {DType::kFloat64, at::kDouble}}};
 
-DType file_type(const std::string& name, at::ScalarType type) {
-  for (const auto& [file, torch] : kTypes) {
-    if (torch == type) return file;
-  }
-  fail(ErrorKind::kInternal, "tensor {}: dtype {} cannot be saved", name, c10::toString(type));
-}
-
 }  // namespace
 
 at::ScalarType scalar_type(DType dtype) {
@@ -34,6 +27,13 @@ at::ScalarType scalar_type(DType dtype) {
     if (file == dtype) return torch;
   }
   fail(ErrorKind::kInternal, "no torch dtype for {}", safetensors_name(dtype));
+}
+
+DType file_type(std::string_view name, at::ScalarType type) {
+  for (const auto& [file, torch] : kTypes) {
+    if (torch == type) return file;
+  }
+  fail(ErrorKind::kInternal, "tensor {}: dtype {} cannot be saved", name, c10::toString(type));
 }
 
 Tensors read_tensors(const std::filesystem::path& path) {

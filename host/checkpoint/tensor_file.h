@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <filesystem>
 #include <string>
+#include <string_view>
 
 #include "host/base/safetensors.h"
 #include "host/checkpoint/checkpoint.h"
@@ -10,6 +11,8 @@
 namespace lerobot::checkpoint {
 
 at::ScalarType scalar_type(DType dtype);
+/// The reverse. Throws Error(kInternal) for a dtype that files have no name for; `name` is the tensor's.
+DType file_type(std::string_view name, at::ScalarType type);
 
 /// The tensors of a safetensors file, copied to CPU memory. Throws Error(kCheckpoint).
 Tensors read_tensors(const std::filesystem::path& path);

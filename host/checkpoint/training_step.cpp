@@ -64,6 +64,7 @@ TrainingStep read_training_step(const std::filesystem::path& path) {
     parallelism.ulysses_degree = inner.number("ulysses_degree", 1).value_or(1);
     out.parallelism = parallelism;
   }
+  out.skipped_updates = fields.number("skipped_updates", 0).value_or(0);
   return out;
 }
 
@@ -78,6 +79,7 @@ std::string training_step_json(const TrainingStep& step) {
                                     {"ring_degree", p->ring_degree},
                                     {"ulysses_degree", p->ulysses_degree}};
   }
+  if (step.skipped_updates > 0) out["skipped_updates"] = step.skipped_updates;
   return json::write(out, {.indent = 4, .escape_non_ascii = false});
 }
 

@@ -25,6 +25,7 @@ struct TrainingStep {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> grad_accum_steps;
   std::optional<Parallelism> parallelism;
+  std::int64_t skipped_updates = 0;  ///< that overflowed in fp16; a key of ours, which LeRobot does not read
 
   bool operator==(const TrainingStep&) const = default;
 };
@@ -32,7 +33,7 @@ struct TrainingStep {
 /// Throws Error(kCheckpoint). dp_world_size is also read from its old name, num_processes.
 TrainingStep read_training_step(const std::filesystem::path& path);
 
-/// The text of the file. Fields that are not set are left out.
+/// The text of the file. Fields that are not set are left out, and skipped_updates of 0.
 std::string training_step_json(const TrainingStep& step);
 
 /// Compares a checkpoint with the run that resumes it. Throws Error(kCheckpoint) when one of them shards its parameters

@@ -8,6 +8,7 @@
 #include "host/base/file.h"
 #include "host/base/json.h"
 #include "host/base/log.h"
+#include "host/checkpoint/ema_file.h"
 #include "host/checkpoint/tensor_file.h"
 
 namespace lerobot::checkpoint {
@@ -21,6 +22,17 @@ void make_directory(const fs::path& directory) {
   std::error_code ec;
   fs::create_directories(directory, ec);
   if (ec) fail(ErrorKind::kIo, "{}: cannot be created: {}", directory.string(), ec.message());
+}
+
+/// The model with the averages in the parameters' place; its buffers stay.
+Tensors averaged(const Tensors& model, const EmaState& ema) {
+  Tensors out = model;
+  for (const auto& [name, average] : ema.shadow) {
+    at::Tensor* parameter = out.find(name);
+    if (!parameter) fail(ErrorKind::kInternal, "the average of {} has no parameter of that name in the model", name);
+    *parameter = average;
+  }
+  return out;
 }
 
 }  // namespace
@@ -66,35 +78,56 @@ fs::path CheckpointWriter::save(const Checkpoint& checkpoint) {
 }
 
 void CheckpointWriter::write_files(const Checkpoint& checkpoint, const fs::path& directory) const {
-  const auto text = [&](const fs::path& file, std::string_view content) {
-    write_durable(directory / file, content);
-    reached(file.string());
-  };
-  const auto tensors = [&](const fs::path& file, const Tensors& content, const OrderedMap<std::string>& metadata = {}) {
-    write_tensors(directory / file, content, metadata);
-    reached(file.string());
-  };
-
-  const fs::path model = kPretrainedModel;
-  make_directory(directory / model);
-  tensors(model / kModelFile, checkpoint.model, {{"format", "pt"}});
-  text(model / kConfigFile, checkpoint.config_json);
-  text(model / kTrainConfigFile, checkpoint.train_config_json);
-  for (const ProcessorFile& processor : checkpoint.processors) {
-    text(model / (processor.name + ".json"), json::write(processor.json, kProcessorJson));
-    for (const auto& [file, state] : processor.states) tensors(model / file, state);
+  write_model(checkpoint, checkpoint.model, directory, kPretrainedModel);
+  if (checkpoint.ema) {
+    write_model(checkpoint, averaged(checkpoint.model, *checkpoint.ema), directory, kPretrainedModelEma);
   }
-  sync_directory(directory / model);
-
-  const fs::path state = kTrainingState;
-  make_directory(directory / state);
-  text(state / kStepFile, training_step_json(checkpoint.position));
-  tensors(state / kRngFile, checkpoint.rng);
-  if (checkpoint.scheduler) text(state / kSchedulerFile, json::write(*checkpoint.scheduler, kStateJson));
-  tensors(state / kOptimizerFile, checkpoint.optimizer);
-  text(state / kParamGroupsFile, json::write(checkpoint.optimizer_param_groups, kStateJson));
-  sync_directory(directory / state);
+  write_training_state(checkpoint, directory);
   sync_directory(directory);
+}
+
+void CheckpointWriter::write_model(const Checkpoint& checkpoint, const Tensors& tensors, const fs::path& directory,
+                                   const fs::path& folder) const {
+  make_directory(directory / folder);
+  write_file(directory, folder / kModelFile, tensors, {{"format", "pt"}});
+  write_file(directory, folder / kConfigFile, checkpoint.config_json);
+  write_file(directory, folder / kTrainConfigFile, checkpoint.train_config_json);
+  for (const ProcessorFile& processor : checkpoint.processors) {
+    write_file(directory, folder / (processor.name + ".json"), json::write(processor.json, kProcessorJson));
+    for (const auto& [file, state] : processor.states) write_file(directory, folder / file, state);
+  }
+  sync_directory(directory / folder);
+}
+
+void CheckpointWriter::write_training_state(const Checkpoint& checkpoint, const fs::path& directory) const {
+  const fs::path folder = kTrainingState;
+  const auto text = [&](const char* file, std::string_view content) { write_file(directory, folder / file, content); };
+  const auto object = [&](const char* file, const boost::json::value& value) {
+    text(file, json::write(value, kStateJson));
+  };
+  make_directory(directory / folder);
+  text(kStepFile, training_step_json(checkpoint.position));
+  write_file(directory, folder / kRngFile, checkpoint.rng);
+  if (checkpoint.scheduler) object(kSchedulerFile, *checkpoint.scheduler);
+  if (checkpoint.scaler) object(kScalerFile, *checkpoint.scaler);
+  write_file(directory, folder / kOptimizerFile, checkpoint.optimizer);
+  object(kParamGroupsFile, checkpoint.optimizer_param_groups);
+  if (checkpoint.ema) {
+    write_ema_state(directory / folder / kEmaFile, *checkpoint.ema);
+    reached((folder / kEmaFile).string());
+  }
+  sync_directory(directory / folder);
+}
+
+void CheckpointWriter::write_file(const fs::path& directory, const fs::path& file, std::string_view content) const {
+  write_durable(directory / file, content);
+  reached(file.string());
+}
+
+void CheckpointWriter::write_file(const fs::path& directory, const fs::path& file, const Tensors& content,
+                                  const OrderedMap<std::string>& metadata) const {
+  write_tensors(directory / file, content, metadata);
+  reached(file.string());
 }
 
 void CheckpointWriter::reached(std::string_view point) const {
@@ -104,15 +137,13 @@ void CheckpointWriter::reached(std::string_view point) const {
 std::uint64_t size_on_disk(const Checkpoint& checkpoint) {
   constexpr std::uint64_t kHeaderOfOneTensor = 160;  // name, dtype, shape and offsets in the file's header, rounded up
   constexpr std::uint64_t kSmallFiles = 64 * 1024;   // the position, processors, parameter groups
-  std::uint64_t bytes = kSmallFiles + checkpoint.config_json.size() + checkpoint.train_config_json.size();
-  const auto add = [&](const Tensors& tensors) { bytes += total_bytes(tensors) + kHeaderOfOneTensor * tensors.size(); };
-  add(checkpoint.model);
-  add(checkpoint.optimizer);
-  add(checkpoint.rng);
+  const auto size = [&](const Tensors& tensors) { return total_bytes(tensors) + kHeaderOfOneTensor * tensors.size(); };
+  std::uint64_t model = size(checkpoint.model) + checkpoint.config_json.size() + checkpoint.train_config_json.size();
   for (const ProcessorFile& processor : checkpoint.processors) {
-    for (const auto& [file, state] : processor.states) add(state);
+    for (const auto& [file, state] : processor.states) model += size(state);
   }
-  return bytes;
+  const std::uint64_t bytes = kSmallFiles + model + size(checkpoint.optimizer) + size(checkpoint.rng);
+  return checkpoint.ema ? bytes + model + ema_file_size(*checkpoint.ema) : bytes;
 }
 
 }  // namespace lerobot::checkpoint

@@ -33,6 +33,15 @@ class CheckpointWriter {
 
  private:
   void write_files(const Checkpoint& checkpoint, const std::filesystem::path& directory) const;
+  /// The folder that --policy.path takes.
+  void write_model(const Checkpoint& checkpoint, const Tensors& tensors, const std::filesystem::path& directory,
+                   const std::filesystem::path& folder) const;
+  void write_training_state(const Checkpoint& checkpoint, const std::filesystem::path& directory) const;
+  /// One file, by its path inside the checkpoint's directory.
+  void write_file(const std::filesystem::path& directory, const std::filesystem::path& file,
+                  std::string_view content) const;
+  void write_file(const std::filesystem::path& directory, const std::filesystem::path& file, const Tensors& content,
+                  const OrderedMap<std::string>& metadata = {}) const;
   void reached(std::string_view point) const;
 
   std::filesystem::path output_dir_;

@@ -34,6 +34,8 @@ Checkpoint at_step(std::int64_t step, Tensors rng) {
   out.optimizer = {{"state/0/exp_avg", filled()}};
   out.optimizer_param_groups = boost::json::array{boost::json::object{{"lr", 0.5}}};
   out.rng = std::move(rng);
+  out.scaler = boost::json::object{{"scale", static_cast<double>(step)}};
+  out.ema = EmaState{.decay = 0.5, .optimization_step = step, .shadow = {{"model.weight", filled()}}};
   return out;
 }
 

@@ -32,7 +32,11 @@ class Kill : public ScratchTest {
       const auto step = static_cast<float>(checkpoint.position.step);
       EXPECT_EQ(std::stoll(fs::canonical(directory).filename().string()), checkpoint.position.step) << when;
       EXPECT_EQ(checkpoint.config_json, "{\"step\": " + std::to_string(checkpoint.position.step) + "}") << when;
-      for (const Tensors* tensors : {&checkpoint.model, &checkpoint.optimizer}) {
+      ASSERT_TRUE(checkpoint.ema && checkpoint.scaler) << when;
+      EXPECT_EQ(checkpoint.ema->optimization_step, checkpoint.position.step) << when;
+      EXPECT_EQ(checkpoint.scaler->at("scale").as_double(), step) << when;
+      const Tensors average = load_model(directory / kPretrainedModelEma);
+      for (const Tensors* tensors : {&checkpoint.model, &checkpoint.optimizer, &checkpoint.ema->shadow, &average}) {
         EXPECT_TRUE(tensors->begin()->second.eq(step).all().item<bool>()) << when;
       }
     }
@@ -58,10 +62,15 @@ TEST_F(Kill, AfterEachFileRenameAndLinkOfASave) {
                                         "pretrained_model/policy_preprocessor.json",
                                         "pretrained_model/policy_preprocessor_step_3_normalizer_processor.safetensors",
                                         "pretrained_model/policy_postprocessor.json",
+                                        "pretrained_model_ema/model.safetensors",
+                                        "pretrained_model_ema/train_config.json",
+                                        "pretrained_model_ema/policy_postprocessor.json",
                                         "training_state/training_step.json",
                                         "training_state/rng_state.safetensors",
+                                        "training_state/scaler_state.json",
                                         "training_state/optimizer_state.safetensors",
                                         "training_state/optimizer_param_groups.json",
+                                        "training_state/ema_state.pt",
                                         "renamed",
                                         "last"};
   for (const std::string& point : points) {

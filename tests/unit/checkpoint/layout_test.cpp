@@ -51,15 +51,30 @@ TEST_F(Layout, ACheckpointWithoutOneOfItsFilesIsNotComplete) {
   EXPECT_FALSE(is_complete(data("checkpoints/act_pusht/checkpoints/000020")));
 }
 
+TEST_F(Layout, ACheckpointWithADamagedAverageIsNotComplete) {
+  const fs::path copy = copy_checkpoint();
+  const fs::path average = copy / kTrainingState / kEmaFile;
+  fs::copy_file(data("goldens/ema_state.pt"), average);
+  EXPECT_TRUE(is_complete(copy));
+  fs::resize_file(average, fs::file_size(average) - 1);
+  EXPECT_THAT(find_defect(copy).value_or("complete"), HasSubstr("ema_state.pt"));
+  rewrite(average, "");
+  EXPECT_THAT(find_defect(copy).value_or("complete"), HasSubstr("ema_state.pt"));
+}
+
 TEST_F(Layout, ReadsATrainingStepOfAnyAge) {
   const fs::path file = scratch() / "training_step.json";
   rewrite(file, R"({"step": 7})");
   EXPECT_EQ(read_training_step(file), only_step(7));
   rewrite(file, R"({"step": 7, "num_processes": 2})");
   EXPECT_EQ(read_training_step(file).dp_world_size, 2);
-  for (const char* bad :
-       {"{}", "[]", R"({"step": "7"})", R"({"step": -1})", R"({"step": 1.5})", R"({"step": 1, "batch_size": 0})",
-        R"({"step": 1, "parallelism": 3})", R"({"step": 1, "parallelism": {"dp_shard": "x"}})"}) {
+  EXPECT_EQ(read_training_step(file).skipped_updates, 0);
+  rewrite(file, R"({"step": 7, "skipped_updates": 3})");
+  EXPECT_EQ(read_training_step(file).skipped_updates, 3);
+  for (const char* bad : {"{}", "[]", R"({"step": "7"})", R"({"step": -1})", R"({"step": 1.5})",
+                          R"({"step": 1, "batch_size": 0})", R"({"step": 1, "parallelism": 3})",
+                          R"({"step": 1, "parallelism": {"dp_shard": "x"}})", R"({"step": 1, "skipped_updates": -1})",
+                          R"({"step": 1, "skipped_updates": 1.0})", R"({"step": 1, "skipped_updates": "1"})"}) {
     rewrite(file, bad);
     EXPECT_THAT([&] { read_training_step(file); }, ::testing::ThrowsMessage<Error>(HasSubstr("training_step.json")))
         << bad;

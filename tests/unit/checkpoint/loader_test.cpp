@@ -81,6 +81,23 @@ TEST_F(Loader, FilesCutShortAreNamed) {
   }
 }
 
+TEST_F(Loader, TheScalersAndTheAveragesStateAreOptional) {
+  const fs::path copy = copy_checkpoint();
+  EXPECT_FALSE(load(copy).scaler);
+  EXPECT_FALSE(load(copy).ema);
+  rewrite(copy / kTrainingState / kScalerFile, R"({"scale": 512.0})");
+  fs::copy_file(data("goldens/ema_state.pt"), copy / kTrainingState / kEmaFile);
+  EXPECT_EQ(load(copy).scaler, (boost::json::value{{"scale", 512.0}}));
+  EXPECT_EQ(load(copy).ema.value().optimization_step, 14);
+  for (const char* bad : {"", "[]", "1.0", R"({"scale": )"}) {
+    rewrite(copy / kTrainingState / kScalerFile, bad);
+    EXPECT_THAT([&] { load(copy); }, ThrowsMessage<Error>(HasSubstr("scaler_state.json"))) << bad;
+  }
+  fs::remove(copy / kTrainingState / kScalerFile);
+  fs::resize_file(copy / kTrainingState / kEmaFile, 1000);
+  EXPECT_THAT([&] { load(copy); }, ThrowsMessage<Error>(HasSubstr("ema_state.pt")));
+}
+
 TEST_F(Loader, ShardedCheckpointsAreExplained) {
   const fs::path copy = copy_checkpoint();
   fs::remove(copy / kTrainingState / kOptimizerFile);

@@ -68,7 +68,7 @@ TEST_F(Pth, RefusesWhatIsNotADictOfTensors) {
 /// Runs one pickle that is not from torch.
 std::string pickled(const std::string& ops) {
   try {
-    pickle::read(std::as_bytes(std::span(ops)), "w.pth");
+    pickle::read(std::as_bytes(std::span(ops)), "w.pth", kSaveStateDict);
     return "read";
   } catch (const Error& error) {
     return error.what();

@@ -26,6 +26,17 @@ class Writer : public CheckpointTest {
     checkpoint.position.step = step;
     return checkpoint;
   }
+  /// With the files of fp16 and of an average of the weights, whose values are the weights' doubled.
+  static Checkpoint full(std::int64_t step) {
+    Checkpoint checkpoint = at_step(step);
+    checkpoint.position.skipped_updates = 2;
+    checkpoint.scaler = boost::json::value{{"scale", 1024.0}, {"_growth_tracker", 3}};
+    checkpoint.ema = EmaState{.decay = 0.5, .optimization_step = step, .shadow = {}};
+    for (const auto& [name, tensor] : checkpoint.model) {
+      if (name.ends_with("weight") || name.ends_with("bias")) checkpoint.ema->shadow.append(name, tensor.mul(2));
+    }
+    return checkpoint;
+  }
   std::vector<std::string> names() {
     std::vector<std::string> out;
     for (const auto& entry : fs::directory_iterator(scratch() / "checkpoints")) out.push_back(entry.path().filename());
@@ -33,6 +44,14 @@ class Writer : public CheckpointTest {
     return out;
   }
 };
+
+std::uint64_t bytes_below(const fs::path& directory) {
+  std::uint64_t bytes = 0;
+  for (const auto& entry : fs::recursive_directory_iterator(directory)) {
+    if (entry.is_regular_file()) bytes += entry.file_size();
+  }
+  return bytes;
+}
 
 std::vector<std::string> files_below(const fs::path& directory) {
   std::vector<std::string> out;
@@ -65,6 +84,45 @@ TEST_F(Writer, WritesADiffusionSchedulersStateBackByteForByte) {
   for (const char* file : {kSchedulerFile, kParamGroupsFile, kStepFile}) {
     EXPECT_EQ(read_text(saved / kTrainingState / file, ErrorKind::kIo), read_text(original / file, ErrorKind::kIo));
   }
+}
+
+TEST_F(Writer, WritesTheStateOfFp16AndOfTheAverage) {
+  const Checkpoint checkpoint = full(1);
+  const fs::path saved = CheckpointWriter(scratch(), 30).save(checkpoint);
+  EXPECT_EQ(read_text(saved / kTrainingState / kScalerFile, ErrorKind::kIo),
+            "{\n    \"scale\": 1024.0,\n    \"_growth_tracker\": 3\n}");
+  EXPECT_THAT(read_text(saved / kTrainingState / kStepFile, ErrorKind::kIo),
+              ::testing::EndsWith("},\n    \"skipped_updates\": 2\n}"));
+  const Checkpoint read = load(saved);
+  EXPECT_EQ(read.position, checkpoint.position);
+  EXPECT_EQ(read.scaler, checkpoint.scaler);
+  ASSERT_TRUE(read.ema);
+  EXPECT_EQ(read.ema->optimization_step, 1);
+  ASSERT_EQ(read.ema->shadow.size(), checkpoint.ema->shadow.size());
+  auto expected = checkpoint.ema->shadow.begin();
+  for (const auto& [index, tensor] : read.ema->shadow) EXPECT_TRUE(tensor.equal((expected++)->second)) << index;
+}
+
+TEST_F(Writer, TheAveragesFolderIsThatOfTheModelWithOtherWeights) {
+  const Checkpoint checkpoint = full(1);
+  const fs::path saved = CheckpointWriter(scratch(), 30).save(checkpoint);
+  const fs::path model = saved / kPretrainedModel;
+  const fs::path average = saved / kPretrainedModelEma;
+  EXPECT_EQ(files_below(average), files_below(model));
+  for (const std::string& file : files_below(model)) {
+    const bool same = read_text(model / file, ErrorKind::kIo) == read_text(average / file, ErrorKind::kIo);
+    EXPECT_EQ(same, file != kModelFile) << file;
+  }
+  const Tensors weights = load_model(average);
+  ASSERT_EQ(weights.size(), checkpoint.model.size());
+  for (const auto& [name, tensor] : checkpoint.model) {
+    const at::Tensor* shadow = checkpoint.ema->shadow.find(name);
+    EXPECT_TRUE(weights.find(name)->equal(shadow ? *shadow : tensor)) << name;
+  }
+  Checkpoint other = full(2);
+  other.ema->shadow.append("model.unknown", at::zeros({1}));
+  EXPECT_THAT([&] { CheckpointWriter(scratch(), 30).save(other); },
+              ThrowsMessage<Error>(HasSubstr("model.unknown has no parameter of that name")));
 }
 
 TEST_F(Writer, NamesStepsByTheDigitsOfTheRun) {
@@ -181,8 +239,7 @@ TEST_F(Writer, AFullDiskLeavesEarlierCheckpointsAndNoParts) {
 TEST_F(Writer, WarnsBeforeTheDiskIsFull) {
   const CheckpointWriter writer(scratch(), 30);
   const std::uint64_t bytes = size_on_disk(at_step(1));
-  std::uint64_t real = 0;
-  for (const std::string& file : files_below(python_checkpoint())) real += fs::file_size(python_checkpoint() / file);
+  const std::uint64_t real = bytes_below(python_checkpoint());
   EXPECT_GE(bytes, real);
   EXPECT_LE(bytes, real + real / 10);
   EXPECT_TRUE(writer.check_room(bytes));
@@ -192,9 +249,15 @@ TEST_F(Writer, WarnsBeforeTheDiskIsFull) {
   EXPECT_THAT(::testing::internal::GetCapturedStderr(), HasSubstr("needs about 4611686018427387904 bytes"));
 }
 
+TEST_F(Writer, KnowsTheSizeOfACheckpointWithAnAverage) {
+  const std::uint64_t real = bytes_below(CheckpointWriter(scratch(), 30).save(full(1)));
+  EXPECT_GE(size_on_disk(full(1)), real);
+  EXPECT_LE(size_on_disk(full(1)), real + real / 10);
+}
+
 TEST_F(Writer, FilesHavePythonsModes) {
   ::umask(022);
-  const fs::path saved = CheckpointWriter(scratch(), 30).save(at_step(1));
+  const fs::path saved = CheckpointWriter(scratch(), 30).save(full(1));
   for (const std::string& file : files_below(saved)) {
     struct stat info {};
     ASSERT_EQ(::stat((saved / file).c_str(), &info), 0);
