@@ -34,7 +34,7 @@ std::string step_name(std::int64_t step, std::int64_t total_steps);
 std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir);
 
 /// What keeps a directory from being a whole checkpoint that can be resumed, in words; nothing if it is one. Looks at
-/// names, at the JSON of the position and XX
+/// names, at the JSON of the position and at the layout of the tensor files, not at their numbers.
 std::optional<std::string> find_defect(const std::filesystem::path& checkpoint_dir);
 inline bool is_complete(const std::filesystem::path& checkpoint_dir) {
   return !find_defect(checkpoint_dir);

@@ -11,6 +11,7 @@
 #include "host/checkpoint/loader.h"
 #include "host/checkpoint/rng_state.h"
 #include "host/checkpoint/writer.h"
+#include "host/precision/scaler_state.h"
 #include "host/precision/training_precision.h"
 #include "host/train/batch.h"
 #include "host/train/dataset_setup.h"
@@ -58,6 +59,7 @@ class Run {
       resumed_ = checkpoint::load(*command_.checkpoint);
       start_step_ = resumed_->position.step;
       checkpoint::check_topology(resumed_->position, position(config(), start_step_));
+      check_scaler_state();
     } else {
       find_initial_weights();
     }
@@ -66,6 +68,18 @@ class Run {
       seed_everything(*config().seed);
       accelerator_.seed(static_cast<std::uint64_t>(*config().seed));
     }
+  }
+
+  /// What a later load() of the scaler would refuse, before long work; and flags that its state would overrule.
+  void check_scaler_state() const {
+    if (precision_ != accel::Precision::kFloat16 || !has_scaler_state(*resumed_)) return;
+    const std::string file = scaler_file(command_.checkpoint->string());
+    precision::read_scaler_state(*resumed_->scaler, file);
+    if (!command_.grad_scaler_typed) return;
+    fail(ErrorKind::kUsage,
+         "--accelerator.grad_scaler: a resumed run goes on with the scaler that {} describes. Leave it out, or start a "
+         "new run from the weights with --policy.path.",
+         file);
   }
 
   void open_output() {
@@ -136,6 +150,7 @@ class Run {
   }
 
   void resume() {
+    skipped_before_ = resumed_->position.skipped_updates;
     restore(state_, *resumed_, command_.checkpoint->string());
     // Sample-exact also when the batch size changed: the samples consumed are those of the recorded one.
     start_ = data::position_after(start_step_, dataset_->num_frames(),
@@ -198,13 +213,16 @@ class Run {
     parts.metrics = &metrics;
     parts.metrics_log = &metrics_log;
     parts.examine_samples = [this](const std::vector<std::int64_t>& rows) { return examine_samples(*dataset_, rows); };
-    parts.save = [this](std::int64_t at) { writer_->save(to_checkpoint(state_, at)); };
+    parts.save = [this](std::int64_t at, std::int64_t skipped_updates) {
+      writer_->save(to_checkpoint(state_, at, skipped_updates));
+    };
     return run_loop({.steps = config().steps,
                      .log_freq = config().log_freq,
                      .save_freq = config().save_freq,
                      .save_checkpoint = config().save_checkpoint,
                      .watch = {.max_skipped_updates = command_.host.max_skipped_updates,
-                               .min_loss_scale = command_.host.min_loss_scale}},
+                               .min_loss_scale = command_.host.min_loss_scale,
+                               .skipped_before = skipped_before_}},
                     parts, start_step_);
   }
 
@@ -229,6 +247,7 @@ class Run {
   RunState state_;
   std::optional<checkpoint::Checkpoint> resumed_;
   std::int64_t start_step_ = 0;
+  std::int64_t skipped_before_ = 0;  ///< updates that the loss scaler skipped before the run was resumed
   data::LoaderStart start_;
   std::optional<checkpoint::Tensors> initial_model_;
   std::optional<fs::path> backbone_file_;

@@ -2,6 +2,7 @@
 
 #include "host/base/error.h"
 #include "host/base/log.h"
+#include "host/checkpoint/layout.h"
 #include "host/checkpoint/rng_state.h"
 #include "host/config/load.h"
 #include "host/policy/processor_json.h"
@@ -36,6 +37,20 @@ policy::Normalizer read_normalizer(const checkpoint::Checkpoint& checkpoint, std
   fail(ErrorKind::kCheckpoint, "the checkpoint has no {}.json, which holds the statistics for normalization", name);
 }
 
+/// The scaler's state belongs to fp16: a run may be resumed in another precision.
+void restore_scaler(precision::GradScaler& scaler, const checkpoint::Checkpoint& checkpoint,
+                    const std::string& source) {
+  const std::string file = scaler_file(source);
+  if (has_scaler_state(checkpoint) && scaler.enabled()) {
+    scaler.load(*checkpoint.scaler, file);
+  } else if (has_scaler_state(checkpoint)) {
+    log::info("{} is not used: this run is not in fp16", file);
+  } else if (scaler.enabled()) {
+    log::warn("{}: {}: the loss scale starts again from {}", file, checkpoint.scaler ? "empty" : "no such file",
+              scaler.current_scale().item<float>());
+  }
+}
+
 }  // namespace
 
 checkpoint::TrainingStep position(const config::TrainConfig& config, std::int64_t step) {
@@ -46,9 +61,10 @@ checkpoint::TrainingStep position(const config::TrainConfig& config, std::int64_
           .parallelism = checkpoint::Parallelism{}};
 }
 
-checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step) {
+checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, std::int64_t skipped_updates) {
   checkpoint::Checkpoint out;
   out.position = position(state.config, step);
+  out.position.skipped_updates = skipped_updates;
   out.config_json = config::policy_config_json(*state.config.policy);
   out.train_config_json = config::train_config_json(state.config);
   out.model = state.policy->state_dict();
@@ -63,6 +79,7 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step) {
   out.optimizer = state.optimizer->state_tensors();
   out.optimizer_param_groups = state.optimizer->param_groups_json();
   if (state.scheduler) out.scheduler = state.scheduler->state_json();
+  if (state.scaler->enabled()) out.scaler = state.scaler->state_json();
   out.rng = state.rng;
   checkpoint::record_torch_rng(out.rng, at::Device(device));
   return out;
@@ -70,6 +87,14 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step) {
 
 policy::Processors read_processors(const checkpoint::Checkpoint& checkpoint, const at::Device& device) {
   return {read_normalizer(checkpoint, kPreprocessor, device), read_normalizer(checkpoint, kPostprocessor, device)};
+}
+
+bool has_scaler_state(const checkpoint::Checkpoint& checkpoint) {
+  return checkpoint.scaler && !checkpoint.scaler->as_object().empty();
+}
+
+std::string scaler_file(const std::string& source) {
+  return format("{}/{}/{}", source, checkpoint::kTrainingState, checkpoint::kScalerFile);
 }
 
 void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const std::string& source) {
@@ -81,6 +106,7 @@ void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const st
     }
     state.scheduler->load(*checkpoint.scheduler, source);
   }
+  restore_scaler(*state.scaler, checkpoint, source);
   checkpoint::restore_torch_rng(checkpoint.rng,
                                 at::Device(config::common(*state.config.policy).device.value_or("cpu")));
 }

@@ -29,14 +29,20 @@ struct RunState {
 /// Where the run stands after `step` micro-batches, in the terms of training_step.json.
 checkpoint::TrainingStep position(const config::TrainConfig& config, std::int64_t step);
 
-/// The whole state after `step` micro-batches, ready to be written. Tensors are shared, not copied.
-checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step);
+/// The whole state after `step` micro-batches and so many skipped updates, ready to be written. Tensors are shared, not
+/// copied.
+checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, std::int64_t skipped_updates);
 
 /// The processors that a checkpoint holds: its statistics stay in force when a run resumes.
 policy::Processors read_processors(const checkpoint::Checkpoint& checkpoint, const at::Device& device);
 
-/// Puts optimizer, schedule and torch's random generator where the checkpoint left them. `source` names it in messages.
-/// Throws Error(kCheckpoint).
+/// Whether a checkpoint holds the state of a loss scaler: one that was not enabled leaves an empty object.
+bool has_scaler_state(const checkpoint::Checkpoint& checkpoint);
+/// The file it is in; `source` is the checkpoint's directory.
+std::string scaler_file(const std::string& source);
+
+/// Puts optimizer, schedule, loss scaler and torch's random generator where the checkpoint left them. `source` names it
+/// in messages. Throws Error(kCheckpoint).
 void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const std::string& source);
 
 }  // namespace lerobot::train

@@ -43,14 +43,16 @@ void RunWatch::check_scale(double scale, std::int64_t saved_step) const {
 }
 
 void RunWatch::stop_for_value(const char* what, double value, const StepValues& at, std::int64_t saved_step) const {
-  const std::string before = last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
+  const std::string before =
+      last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
   const std::string norm = at.grad_norm ? format(" Gradient norm: {}.", number(*at.grad_norm)) : "";
   fail(ErrorKind::kNumerics, "the {} is {} at step {}: training stopped, {}. {}{}{}", what, number(value), at.step,
        checkpoint_text(saved_step), texts_.examine_samples(at.rows), before, norm);
 }
 
 void RunWatch::stop_for_overflows(const std::string& problem, const char* limit, std::int64_t saved_step) const {
-  const std::string before = last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
+  const std::string before =
+      last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
   fail(
       ErrorKind::kNumerics,
       "{} at step {}: training stopped, since nothing is learned any more; {}. {}{} Use bf16 or no mixed precision, or "

@@ -159,7 +159,7 @@ class Loop {
   void save() {
     read_pending();  // what is not worth keeping is not saved
     log::info("Checkpoint policy after step {}", step_);
-    parts_.save(step_);
+    parts_.save(step_, watch_.skipped_updates());
     saved_step_ = step_;
     save_due_ = false;
   }

@@ -38,8 +38,8 @@ struct LoopParts {
   report::MetricsLog* metrics_log = nullptr;
   /// What is wrong with these samples, in sentences for a message.
   std::function<std::string(const std::vector<std::int64_t>& rows)> examine_samples;
-  /// Writes a checkpoint of the given step. Throws Error(kIo) when there is no room.
-  std::function<void(std::int64_t step)> save;
+  /// Writes a checkpoint of the given step, after so many skipped updates. Throws Error(kIo) when there is no room.
+  std::function<void(std::int64_t step, std::int64_t skipped_updates)> save;
 };
 
 /// Runs the loop from `start_step` on: train, log, save, in the reference's order. Values stay on the device until a
