@@ -23,7 +23,7 @@ RULES = {
     "host/report": ({"host/base"}, set()),
     "host/data": ({"host/base"}, {"arrow", "ffmpeg"}),
     "host/policy": ({"host/base", "host/config"}, {"torch"}),
-    "host/optim": ({"host/base", "host/config", "host/policy"}, {"torch"}),  # parameter_group.h, shape_text.h
+    "host/optim": ({"host/base", "host/config", "host/policy", "host/checkpoint"}, {"torch"}),  # parameter_group.h, shape_text.h, ema_state.h
     "host/precision": ({"host/base", "host/config", "host/accel", "plugin-api/include"}, {"torch"}),
     "host/checkpoint": ({"host/base"}, {"torch"}),
     "host/train": ({"host/" + r for r in "base config accel report data policy optim precision checkpoint app".split()}, {"torch"}),

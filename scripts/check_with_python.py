@@ -1,9 +1,11 @@
 """Loads a checkpoint with Python LeRobot, as its trainer does on --resume=true, and compares what it got with the files."""
 
+import io
 import logging
 import math
 import random
 import sys
+import zipfile
 from pathlib import Path
 
 import torch
@@ -68,6 +70,28 @@ def check_training_state(cfg, policy, directory):
     return metadata["step"]
 
 
+def check_average(cfg, policy, checkpoint):
+    """The average of the weights, as the trainer takes it up again, and as a policy of its own."""
+    from diffusers.training_utils import EMAModel
+
+    state = torch.load(checkpoint / "training_state" / "ema_state.pt", map_location="cpu", weights_only=True)
+    again = io.BytesIO()
+    torch.save(state, again)
+    ours = zipfile.ZipFile(checkpoint / "training_state" / "ema_state.pt").read("ema_state/data.pkl")
+    check(ours == zipfile.ZipFile(again).read("archive/data.pkl"), "ema_state.pt: torch would pickle it otherwise")
+    ema = EMAModel(policy.parameters())
+    ema.load_state_dict(state)
+    shadow = dict(zip((name for name, _ in policy.named_parameters()), ema.shadow_params, strict=True))
+    average = check_policy(cfg, checkpoint / "pretrained_model_ema")
+    for name, parameter in average.named_parameters():
+        check(torch.equal(shadow[name], parameter), f"pretrained_model_ema: {name} is not the average")
+    for name, buffer in average.named_buffers():
+        check(torch.equal(dict(policy.named_buffers())[name], buffer), f"pretrained_model_ema: the buffer {name} differs")
+    check_action(cfg, average, checkpoint / "pretrained_model_ema")
+    ema.step(policy.parameters())
+    return f", average of {state['optimization_step']} updates (the next decays by {ema.cur_decay_value:.6g})"
+
+
 def main():
     logging.disable(logging.INFO)
     checkpoint = Path(sys.argv[1])
@@ -76,7 +100,8 @@ def main():
     policy = check_policy(cfg, pretrained)
     action = check_action(cfg, policy, pretrained)
     step = check_training_state(cfg, policy, checkpoint / "training_state")
-    print(f"OK: Python LeRobot loads {checkpoint}: {cfg.policy.type}, step {step}, action {action.flatten().tolist()}")
+    average = check_average(cfg, policy, checkpoint) if (checkpoint / "training_state" / "ema_state.pt").exists() else ""
+    print(f"OK: Python LeRobot loads {checkpoint}: {cfg.policy.type}, step {step}, action {action.flatten().tolist()}{average}")
 
 
 if __name__ == "__main__":

@@ -139,14 +139,14 @@ template <>
 struct Fields<EmaConfig> {
   using Config = EmaConfig;
   static constexpr auto list =
-      std::tuple(default_only("enable", &Config::enable, "keep an average of the weights"),
-                 no_op("decay", &Config::decay, "only read with ema.enable"),
-                 no_op("update_after_step", &Config::update_after_step, "only read with ema.enable"),
-                 no_op("inv_gamma", &Config::inv_gamma, "only read with ema.enable"),
-                 no_op("power", &Config::power, "only read with ema.enable"),
-                 no_op("min_decay", &Config::min_decay, "only read with ema.enable"),
-                 no_op("max_decay", &Config::max_decay, "only read with ema.enable"),
-                 no_op("use_for_eval", &Config::use_for_eval, "only read with ema.enable"));
+      std::tuple(effective("enable", &Config::enable, "keep an average of the weights (EMA)"),
+                 effective("decay", &Config::decay, "null: by the schedule; else the decay of every update"),
+                 effective("update_after_step", &Config::update_after_step, "updates before the decay begins"),
+                 effective("inv_gamma", &Config::inv_gamma, "decay after t updates: 1 - (1 + t / inv_gamma)^-power"),
+                 effective("power", &Config::power, "see ema.inv_gamma"),
+                 effective("min_decay", &Config::min_decay, "the least decay of the schedule"),
+                 effective("max_decay", &Config::max_decay, "the largest decay of the schedule"),
+                 no_op("use_for_eval", &Config::use_for_eval, "only read with an environment"));
 };
 
 template <>

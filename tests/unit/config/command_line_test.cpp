@@ -82,7 +82,6 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
                            "--dataset.streaming=false",
                            "--dataset.eval_split=0",
                            "--eval_steps=0",
-                           "--ema.enable=no",
                            "--wandb.enable=false",
                            "--job.target=null",
                            "--job.target=local",
@@ -97,7 +96,6 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
                           "--dataset.streaming=true",
                           "--dataset.eval_split=0.1",
                           "--eval_steps=10",
-                          "--ema.enable=true",
                           "--wandb.enable=true",
                           "--job.target=a100",
                           "--parallelism.dp_shard=-1",
@@ -123,12 +121,27 @@ TEST(CommandLine, FlagsWithoutEffectTakeAnyValidValue) {
   for (const char* flag : {"--persistent_workers=false", "--dataloader_multiprocessing_context=fork",
                            "--dataloader_multiprocessing_context=null", "--dataset.video_backend=pyav",
                            "--dataset.return_uint8=true", "--cudnn_deterministic=true", "--env_eval_freq=0",
-                           "--wandb.project=x", "--eval.n_episodes=3", "--ema.decay=0.9"}) {
+                           "--wandb.project=x", "--eval.n_episodes=3", "--ema.use_for_eval=false"}) {
     EXPECT_NO_THROW(parse_basics({flag})) << flag;
   }
   expect_usage_basics({"--dataloader_multiprocessing_context=threads"}, "needed one of spawn, fork, forkserver");
   expect_usage_basics({"--dataset.video_backend=opencv"}, "torchcodec, pyav");
+}
+
+TEST(CommandLine, TakesTheSettingsOfAnAverage) {
+  const TrainConfig config = parse_basics({"--ema.enable=yes", "--ema.update_after_step=5", "--ema.inv_gamma=2",
+                                           "--ema.power=0.5", "--ema.min_decay=0.1", "--ema.max_decay=0.9"})
+                                 .config;
+  EXPECT_TRUE(config.ema.enable);
+  EXPECT_EQ(config.ema.decay, std::nullopt);
+  EXPECT_EQ(config.ema.update_after_step, 5);
+  EXPECT_EQ(config.ema.inv_gamma, 2.0);
+  EXPECT_EQ(config.ema.power, 0.5);
+  EXPECT_EQ(config.ema.min_decay, 0.1);
+  EXPECT_EQ(config.ema.max_decay, 0.9);
+  EXPECT_EQ(parse_basics({"--ema.enable=true", "--ema.decay=0.99"}).config.ema.decay, 0.99);
   expect_usage_basics({"--ema.decay=2"}, "from 0.0 to 1.0");
+  expect_usage_basics({"--ema.decay=0.5", "--ema.max_decay=0.6"}, "needed one of the two");
 }
 
 TEST(CommandLine, WholeSectionsAreRefinedByLaterFlagsAndReplaceEarlierOnes) {

@@ -101,10 +101,10 @@ TEST(ConfigFile, AStoredFilesUnsupportedValuesGiveOneWarningAndTheDefaults) {
 
 TEST(ConfigFile, AUsersUnsupportedValueIsAnError) {
   TemporaryDirectory here;
-  here.write("mine.json", R"({"dataset": {"root": "d"}, "policy": {"type": "act"}, "ema": {"enable": true}})");
+  here.write("mine.json", R"({"dataset": {"root": "d"}, "policy": {"type": "act"}, "wandb": {"enable": true}})");
   const Refusal refusal = refusal_of({"--config_path=mine.json"});
   EXPECT_EQ(refusal.kind, ErrorKind::kConfig);
-  EXPECT_THAT(refusal.message, AllOf(HasSubstr("mine.json: ema.enable"), HasSubstr("not supported yet")));
+  EXPECT_THAT(refusal.message, AllOf(HasSubstr("mine.json: wandb.enable"), HasSubstr("not supported yet")));
 }
 
 TEST(ConfigFile, WrongTypesAreErrorsWithPathValueAndType) {

@@ -1,0 +1,47 @@
+// The average of the weights on a device that is not the host: without float64, and with a skipped update.
+#include "host/optim/ema.h"
+
+#include <ATen/ops/ones.h>
+#include <ATen/ops/rand.h>
+#include <ATen/ops/zeros.h>
+#include <gmock/gmock.h>
+
+#include <cstdlib>
+
+#include "tests/simaccel/loaded_plugin.h"
+
+namespace lerobot::simaccel {
+namespace {
+
+const bool kWithoutFloat64 = setenv("LEROBOT_SIMACCEL", "float64=no", 1) == 0;
+
+using optim::Ema;
+using EmaOnADevice = PluginTest;
+
+TEST_F(EmaOnADevice, HasTheBitsOfTheCpuWithoutFloat64) {
+  const at::Device sim(at::kPrivateUse1, 0);
+  const OrderedMap<at::Tensor> here{{"a", at::rand({5, 3})}, {"b", at::rand({7})}};
+  OrderedMap<at::Tensor> there;
+  for (const auto& [name, tensor] : here) there.append(name, tensor.to(sim));
+  Ema on_cpu(here, {}, /*float64=*/false);
+  Ema on_device(there, {}, /*float64=*/false);
+  for (int update = 0; update < 6; ++update) {
+    for (const auto& [name, tensor] : here) {
+      tensor.mul_(1.1);
+      there.find(name)->copy_(tensor);
+    }
+    const bool skipped = update == 0 || update == 3;
+    on_cpu.step(skipped ? at::ones({}) : at::zeros({}));
+    on_device.step((skipped ? at::ones({}) : at::zeros({})).to(sim));
+    EXPECT_EQ(on_device.decay().device(), sim);
+    EXPECT_TRUE(on_device.decay().cpu().equal(on_cpu.decay()));
+    for (const auto& [name, average] : on_cpu.shadow()) {
+      EXPECT_EQ(on_device.shadow().find(name)->device(), sim);
+      EXPECT_TRUE(on_device.shadow().find(name)->cpu().equal(average)) << name << ", update " << update;
+    }
+  }
+  EXPECT_EQ(on_device.state().optimization_step, 4);
+}
+
+}  // namespace
+}  // namespace lerobot::simaccel
