@@ -87,8 +87,8 @@ void flush() {
   logger().flush();
 }
 
-void set_line_hook(const LineHook* hook) {
-  line_hook.store(hook);
+const LineHook* set_line_hook(const LineHook* hook) {
+  return line_hook.exchange(hook);
 }
 
 }  // namespace lerobot::log

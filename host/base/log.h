@@ -46,12 +46,13 @@ void error(const Pattern& pattern, const Args&... args) {
   write(Level::kError, format(pattern.text, args...), pattern.where);
 }
 
-/// Called around every line, so that a progress bar can step aside. Null removes it. Set from the main thread only.
+/// Called around every line, so that a progress bar can step aside. Null removes it. Set from the main thread only;
+/// returns the one before.
 struct LineHook {
   void (*before)(void* context);
   void (*after)(void* context);
   void* context;
 };
-void set_line_hook(const LineHook* hook);
+const LineHook* set_line_hook(const LineHook* hook);
 
 }  // namespace lerobot::log

@@ -48,7 +48,7 @@ MetricsLog::MetricsLog(const std::filesystem::path& output_dir, std::int64_t sta
   }
 }
 
-void MetricsLog::write(const boost::json::object& record) {
+void MetricsLog::write(const boost::json::object& record, std::string_view group) {
   if (lines_.is_open()) {
     lines_ << json::write_line(record) << '\n';
     lines_.flush();
@@ -57,7 +57,7 @@ void MetricsLog::write(const boost::json::object& record) {
       warned_ = true;
     }
   }
-  if (events_) events_->write(record.at("step").as_int64(), "train", record);
+  if (events_) events_->write(record.at("step").as_int64(), group, record);
 }
 
 }  // namespace lerobot::report

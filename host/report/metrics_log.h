@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <fstream>
 #include <optional>
+#include <string_view>
 
 #include "host/report/event_file.h"
 
@@ -17,7 +18,8 @@ class MetricsLog {
   /// A resumed run keeps the lines up to `start_step` and drops later ones, which it will write again.
   MetricsLog(const std::filesystem::path& output_dir, std::int64_t start_step);
 
-  void write(const boost::json::object& record);
+  /// `group` goes before the names in TensorBoard's tags.
+  void write(const boost::json::object& record, std::string_view group = "train");
 
  private:
   std::ofstream lines_;

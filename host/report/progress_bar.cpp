@@ -53,15 +53,19 @@ ProgressBar::ProgressBar(std::string title, std::string unit, std::int64_t total
             },
             this} {
   if (!enabled_) return;
-  log::set_line_hook(&hook_);
+  outer_ = log::set_line_hook(&hook_);
   const std::lock_guard lock(mutex_);
   draw();
 }
 
 ProgressBar::~ProgressBar() {
   if (!enabled_) return;
-  log::set_line_hook(nullptr);
+  log::set_line_hook(outer_);
   const std::lock_guard lock(mutex_);
+  if (outer_ != nullptr) {
+    erase();
+    return;
+  }
   draw();
   std::fputc('\n', stderr);
 }

@@ -10,7 +10,7 @@
 namespace lerobot::report {
 
 /// A progress bar on a terminal's stderr; nothing elsewhere (the log lines tell it then) and nothing under Slurm.
-/// Log lines are written above it.
+/// Log lines are written above it. One that begins while another is shown takes its line, and leaves it at its end.
 class ProgressBar {
  public:
   ProgressBar(std::string title, std::string unit, std::int64_t total);
@@ -34,6 +34,7 @@ class ProgressBar {
   std::chrono::steady_clock::time_point begin_;
   std::chrono::steady_clock::time_point drawn_;
   log::LineHook hook_;
+  const log::LineHook* outer_ = nullptr;  ///< of the bar whose line this one took
 };
 
 /// The bar as text: `Training:  30%|###       | 3/10 [00:01<00:03, 2.5step/s]`.

@@ -1,10 +1,14 @@
 #include "host/report/metrics.h"
 
 #include <gtest/gtest.h>
+#include <pty.h>
+#include <unistd.h>
 
+#include <array>
 #include <filesystem>
 #include <fstream>
 
+#include "host/base/log.h"
 #include "host/report/metrics_log.h"
 #include "host/report/progress_bar.h"
 
@@ -53,6 +57,20 @@ TEST(Metrics, BigNumbersAreShortened) {
   EXPECT_EQ(format_big_number(51588994), "52M");
 }
 
+TEST(MetricsLog, RecordsOfAnotherGroupHaveItsNameInTheirTag) {
+  const auto directory = std::filesystem::path(::testing::TempDir()) / "metrics_log_group";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  MetricsLog log(directory, 0);
+  log.write({{"step", 4}, {"eval_loss", 0.5}}, "eval");
+  std::string events;
+  for (const auto& entry : std::filesystem::directory_iterator(directory / "tensorboard")) {
+    std::ifstream in(entry.path(), std::ios::binary);
+    events.assign(std::istreambuf_iterator<char>(in), {});
+  }
+  EXPECT_NE(events.find("eval/eval_loss"), std::string::npos);
+}
+
 TEST(MetricsLog, ResumeKeepsEachStepOnce) {
   const auto directory = std::filesystem::path(::testing::TempDir()) / "metrics_log_resume";
   std::filesystem::remove_all(directory);
@@ -71,6 +89,33 @@ TEST(MetricsLog, ResumeKeepsEachStepOnce) {
   EXPECT_EQ(
       text,
       "{\"step\":1,\"loss\":1.0}\n{\"step\":2,\"loss\":1.0}\n{\"step\":3,\"loss\":2.0}\n{\"step\":4,\"loss\":2.0}\n");
+}
+
+TEST(ProgressBar, OneInsideAnotherLeavesItsLineAndTheHookToTheOuterOne) {
+  int terminal = -1, other_end = -1;
+  ASSERT_EQ(::openpty(&terminal, &other_end, nullptr, nullptr, nullptr), 0);
+  const int standard_error = ::dup(STDERR_FILENO);
+  ::dup2(other_end, STDERR_FILENO);
+  {
+    ProgressBar outer("Training", "step", 2);
+    { const ProgressBar inner("Evaluating", "batch", 3); }
+    log::info("a line after the inner bar");
+    log::flush();
+  }
+  ::dup2(standard_error, STDERR_FILENO);
+  for (const int file : {standard_error, other_end}) ::close(file);
+  std::string shown;
+  std::array<char, 4096> part{};
+  for (ssize_t count = 0; (count = ::read(terminal, part.data(), part.size())) > 0;)
+    shown.append(part.data(), static_cast<std::size_t>(count));
+  ::close(terminal);
+  const std::size_t inner = shown.find("Evaluating:   0%");
+  const std::size_t line = shown.find("a line after");
+  ASSERT_NE(inner, std::string::npos) << shown;
+  ASSERT_NE(line, std::string::npos) << shown;
+  EXPECT_LT(shown.find("Training:   0%"), inner);
+  EXPECT_EQ(shown.substr(inner, line - inner).find('\n'), std::string::npos) << "the inner bar stayed: " << shown;
+  EXPECT_NE(shown.find("Training:   0%", line), std::string::npos) << "the outer bar is gone: " << shown;
 }
 
 TEST(ProgressBar, TextTellsShareTimeAndRate) {
