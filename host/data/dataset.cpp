@@ -46,7 +46,10 @@ class Dataset::Impl {
  public:
   explicit Impl(DatasetOptions options)
       : options_(std::move(options)),
-        metadata_(DatasetMetadata::load(options_.root)),
+        metadata_owner_(options_.metadata
+                            ? options_.metadata
+                            : std::make_shared<const DatasetMetadata>(DatasetMetadata::load(options_.root))),
+        metadata_(*metadata_owner_),
         episodes_(choose_episodes(metadata_, options_.episodes, options_.exclude_episodes)),
         deltas_(delta_indices(options_.delta_timestamps, metadata_.fps(), options_.tolerance_s, metadata_.features())),
         table_((refuse_depth_videos(metadata_), check_videos(metadata_, episodes_), metadata_), episodes_),
@@ -61,6 +64,9 @@ class Dataset::Impl {
   const DatasetMetadata& metadata() const { return metadata_; }
   const std::vector<Episode>& episodes() const { return episodes_; }
   std::int64_t rows() const { return table_.rows(); }
+  std::span<const std::int64_t> task_indices() const {
+    return {table_.integers("task_index"), static_cast<std::size_t>(rows())};
+  }
 
   Item item(std::int64_t row) const {
     if (row < 0 || row >= rows()) fail(ErrorKind::kInternal, "row {} of a dataset of {} rows.", row, rows());
@@ -220,7 +226,8 @@ class Dataset::Impl {
   }
 
   const DatasetOptions options_;
-  const DatasetMetadata metadata_;
+  const std::shared_ptr<const DatasetMetadata> metadata_owner_;
+  const DatasetMetadata& metadata_;
   std::vector<Episode> episodes_;
   const DeltaIndices deltas_;
   const FrameTable table_;
@@ -243,6 +250,9 @@ std::int64_t Dataset::num_frames() const {
 }
 std::int64_t Dataset::num_episodes() const {
   return static_cast<std::int64_t>(impl_->episodes().size());
+}
+std::span<const std::int64_t> Dataset::task_indices() const {
+  return impl_->task_indices();
 }
 Item Dataset::item(std::int64_t row) const {
   return impl_->item(row);

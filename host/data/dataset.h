@@ -5,6 +5,7 @@
 #include <filesystem>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -16,6 +17,7 @@ namespace lerobot::data {
 
 struct DatasetOptions {
   std::filesystem::path root;
+  std::shared_ptr<const DatasetMetadata> metadata;  ///< of `root`, where it was read already; null: it is read
   /// Episode numbers to use, or to leave out; nothing or an empty list is all, or none.
   std::optional<std::vector<std::int64_t>> episodes, exclude_episodes;
   /// Seconds relative to the frame, per feature: the item then has a window of these frames.
@@ -50,6 +52,8 @@ class Dataset {
   const std::vector<Episode>& episodes() const;
   std::int64_t num_frames() const;
   std::int64_t num_episodes() const;
+  /// The task_index of each row.
+  std::span<const std::int64_t> task_indices() const;
   /// The item of a row in 0 .. num_frames() - 1. Thread-safe. Throws Error(kData) naming the file.
   Item item(std::int64_t row) const;
   /// "row 17 (episode 3, frame 5)", for messages.

@@ -92,21 +92,25 @@ LoaderStart position_after(std::int64_t step, std::int64_t num_samples, std::int
 class DataLoader::Impl {
  public:
   Impl(std::shared_ptr<const Dataset> dataset, LoaderOptions options)
-      : dataset_(std::move(dataset)),
-        options_((check_options(options), std::move(options))),
-        sampler_(dataset_->episodes(), options_.seed, 0, options_.drop_n_last_frames),
-        next_(options_.start) {
+      : dataset_(std::move(dataset)), options_((check_options(options), std::move(options))), next_(options_.start) {
+    if (options_.rows) {
+      order_ = *options_.rows;
+      order_epoch_ = next_.epoch;
+    } else {
+      sampler_.emplace(dataset_->episodes(), options_.seed, 0, options_.drop_n_last_frames);
+    }
     for (std::int64_t i = 0; i < options_.num_workers; ++i) {
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
   }
 
-  std::int64_t batches_per_epoch() const { return (sampler_.size() + options_.batch_size - 1) / options_.batch_size; }
-  std::int64_t num_samples() const { return sampler_.size(); }
+  std::int64_t batches_per_epoch() const { return (num_samples() + options_.batch_size - 1) / options_.batch_size; }
+  std::int64_t num_samples() const { return sampler_ ? sampler_->size() : std::ssize(*options_.rows); }
 
   Batch next() {
     if (failure_) std::rethrow_exception(failure_);
     std::unique_ptr<Pending> pending = options_.num_workers == 0 ? make_here() : wait_for_front();
+    if (!pending) return {};
     if (pending->error) {
       failure_ = pending->error;
       std::rethrow_exception(failure_);
@@ -115,17 +119,20 @@ class DataLoader::Impl {
   }
 
  private:
+  /// Whether the single pass was planned to its end. Under the lock.
+  bool is_over() const { return !sampler_ && next_.sample >= num_samples(); }
+
   /// The next batch of the order, with nothing loaded. Under the lock.
   std::unique_ptr<Pending> plan() {
     auto pending = std::make_unique<Pending>();
-    if (next_.sample >= sampler_.size()) next_ = {.epoch = next_.epoch + 1, .sample = 0};
+    if (next_.sample >= num_samples()) next_ = {.epoch = next_.epoch + 1, .sample = 0};
     pending->epoch = next_.epoch;
     pending->batch_in_epoch = (next_.sample + options_.batch_size - 1) / options_.batch_size;
     if (order_epoch_ != next_.epoch) {
-      order_ = sampler_.epoch_order(next_.epoch);
+      order_ = sampler_->epoch_order(next_.epoch);
       order_epoch_ = next_.epoch;
     }
-    const std::int64_t end = std::min(next_.sample + options_.batch_size, sampler_.size());
+    const std::int64_t end = std::min(next_.sample + options_.batch_size, num_samples());
     pending->rows.assign(order_.begin() + next_.sample, order_.begin() + end);
     next_.sample = end;
     pending->items.resize(pending->rows.size());
@@ -148,7 +155,9 @@ class DataLoader::Impl {
     pending.batch.starts_epoch = pending.batch_in_epoch == 0;
   }
 
+  /// Null after the end.
   std::unique_ptr<Pending> make_here() {
+    if (is_over()) return nullptr;
     std::unique_ptr<Pending> pending = plan();
     try {
       for (std::size_t i = 0; i < pending->rows.size(); ++i) {
@@ -161,12 +170,14 @@ class DataLoader::Impl {
     return pending;
   }
 
+  /// Null after the end.
   std::unique_ptr<Pending> wait_for_front() {
     std::unique_lock lock(mutex_);
-    const auto ready = [this] { return worker_failure_ || (!window_.empty() && window_.front()->complete); };
+    const auto ready = [this] { return worker_failure_ || (window_.empty() ? is_over() : window_.front()->complete); };
     const std::chrono::duration<double> patience(options_.stall_warning_s);
     while (!batch_ready_.wait_for(lock, patience, ready)) warn_about_stall();
     if (worker_failure_) std::rethrow_exception(failure_ = worker_failure_);
+    if (window_.empty()) return nullptr;
     std::unique_ptr<Pending> pending = std::move(window_.front());
     window_.pop_front();
     work_there_.notify_all();
@@ -191,7 +202,7 @@ class DataLoader::Impl {
       if (pending->taken < pending->rows.size()) return pending.get();
     }
     const auto limit = static_cast<std::size_t>(options_.num_workers * options_.prefetch_factor);
-    if (window_.size() >= limit) return nullptr;
+    if (window_.size() >= limit || is_over()) return nullptr;
     window_.push_back(plan());
     return window_.back().get();
   }
@@ -239,8 +250,8 @@ class DataLoader::Impl {
 
   const std::shared_ptr<const Dataset> dataset_;
   const LoaderOptions options_;
-  const EpisodeAwareSampler sampler_;
-  std::exception_ptr failure_;  ///< what next() throws from now on
+  std::optional<EpisodeAwareSampler> sampler_;  ///< none for a single pass
+  std::exception_ptr failure_;                  ///< what next() throws from now on
 
   std::mutex mutex_;  ///< guards all that follows
   std::condition_variable_any work_there_;

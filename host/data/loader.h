@@ -3,6 +3,7 @@
 #include <cstdint>
 #include <functional>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,6 +30,8 @@ struct LoaderOptions {
   std::int64_t prefetch_factor = 4;  ///< batches made ahead, per worker
   std::int64_t seed = 0;
   LoaderStart start;
+  /// When given, one pass over these rows in this order, instead of shuffled epochs without end.
+  std::optional<std::vector<std::int64_t>> rows;
   std::int64_t drop_n_last_frames = 0;
   double stall_warning_s = 60;            ///< next() warns, each time it has waited that long
   std::function<void()> on_thread_start;  ///< called first in each worker: lets tests be slow or fail there
@@ -47,8 +50,9 @@ struct Batch {
 /// Stacks items. Throws Error(kData) naming the tensor when their shapes differ.
 Batch collate(const std::vector<Item>& items);
 
-/// Batches in EpisodeAwareSampler's order, for ever, epoch after epoch; the last batch of an epoch may be short. The
-/// batches are the same whatever the number of workers. At most num_workers x prefetch_factor of them wait in memory.
+/// Batches in EpisodeAwareSampler's order, for ever, epoch after epoch, or of given rows, once; the last batch of an
+/// epoch may be short. The batches are the same whatever the number of workers. At most num_workers x prefetch_factor
+/// of them wait in memory.
 class DataLoader {
  public:
   /// Starts the workers. Throws Error(kConfig) for sizes below their least value.
@@ -58,8 +62,8 @@ class DataLoader {
   DataLoader(const DataLoader&) = delete;
   DataLoader& operator=(const DataLoader&) = delete;
 
-  /// The next batch, waiting for it if need be. What a sample threw comes out here, as an Error that names the sample,
-  /// now and at every later call. For one thread.
+  /// The next batch, waiting for it if need be; one without rows after the last batch of a single pass. What a sample
+  /// threw comes out here, as an Error that names the sample, now and at every later call. For one thread.
   Batch next();
   std::int64_t batches_per_epoch() const;
   /// Samples of an epoch.

@@ -118,6 +118,26 @@ TEST(DataLoader, LeavesOutTheLastFramesOfEachEpisode) {
   EXPECT_EQ(rows, (std::vector<std::int64_t>{0, 1, 2, 3, 4, 5, 6, 7, 8, 12, 13, 14, 15, 16}));
 }
 
+TEST(DataLoader, GivesGivenRowsOnceInTheirOrderAtAnyNumberOfWorkers) {
+  const TempDirectory directory;
+  const auto dataset = with_bad_image(directory, -1);
+  for (const std::int64_t workers : {0, 1, 3}) {
+    LoaderOptions options;
+    options.num_workers = workers;
+    options.batch_size = 4;
+    options.rows = {{19, 3, 3, 0, 7, 12, 1, 18, 2}};
+    DataLoader loader(dataset, options);
+    EXPECT_EQ(loader.num_samples(), 9);
+    EXPECT_EQ(loader.batches_per_epoch(), 3);
+    EXPECT_EQ(loader.next().rows, (std::vector<std::int64_t>{19, 3, 3, 0}));
+    EXPECT_EQ(loader.next().rows, (std::vector<std::int64_t>{7, 12, 1, 18}));
+    const Batch last = loader.next();
+    EXPECT_EQ(last.rows, std::vector<std::int64_t>{2});
+    EXPECT_EQ(last.tensors.find("observation.state")->shape, (std::vector<std::int64_t>{1, 2}));
+    for (int i = 0; i < 2; ++i) EXPECT_TRUE(loader.next().rows.empty()) << workers << " workers";
+  }
+}
+
 TEST(Collate, RefusesShapesThatDiffer) {
   std::vector<Item> items(2);
   items[0].tensors["image"] = make_buffer(DType::kUInt8, {3, 2, 2});
