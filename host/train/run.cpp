@@ -147,6 +147,10 @@ class Run {
     }
     state_.scaler.emplace(accelerator_, device_, config().accelerator.grad_scaler,
                           precision_ == accel::Precision::kFloat16);
+    if (config().ema.enable) {
+      state_.ema.emplace(state_.policy->parameters(), config().ema,
+                         (accelerator_.device_info().capabilities & LRA_CAP_FLOAT64) != 0);
+    }
   }
 
   void resume() {
@@ -158,11 +162,11 @@ class Run {
     resumed_.reset();
   }
 
-  /// Adam keeps two more numbers for each parameter from the first update on.
+  /// Adam keeps two more numbers for each parameter from the first update on; an average is written twice.
   void check_room() const {
     if (!state_.config.save_checkpoint) return;
-    constexpr std::uint64_t kBytes = 3 * sizeof(float);
-    writer_->check_room(kBytes * static_cast<std::uint64_t>(state_.policy->num_parameters()));
+    const std::uint64_t bytes = (state_.ema ? 5 : 3) * sizeof(float);
+    writer_->check_room(bytes * static_cast<std::uint64_t>(state_.policy->num_parameters()));
   }
 
   void print_banner() {
@@ -177,9 +181,17 @@ class Run {
     log::info("dataset.num_episodes={}", dataset_->num_episodes());
     log::info("Effective batch size: {} x 1 dp workers x {} grad accum = {} (topology: dp_replicate=1, dp_shard=1)",
               config().batch_size, accumulation, config().batch_size * accumulation);
+    if (state_.ema) log::info("EMA: {}", ema_text());
     const std::int64_t parameters = state_.policy->num_parameters();
     log::info("num_learnable_params={} ({})", parameters, report::format_big_number(static_cast<double>(parameters)));
     if (start_step_ > 0) log::info("Resuming after step {} of {}", start_step_, command_.checkpoint->string());
+  }
+
+  std::string ema_text() const {
+    const config::EmaConfig& ema = state_.config.ema;
+    if (ema.decay) return format("decay {} of every update, from update {} on", *ema.decay, ema.update_after_step + 2);
+    return format("decay {} to {} (inv_gamma {}, power {}), from update {} on", ema.min_decay, ema.max_decay,
+                  ema.inv_gamma, ema.power, ema.update_after_step + 2);
   }
 
   std::string scaler_text() const {
@@ -192,6 +204,7 @@ class Run {
                     .optimizer = *state_.optimizer,
                     .scaler = *state_.scaler,
                     .scheduler = state_.scheduler.get(),
+                    .ema = state_.ema ? &*state_.ema : nullptr,
                     .accelerator = accelerator_},
                    {.precision = precision_,
                     .accumulation_steps = config().accelerator.gradient_accumulation.steps,
@@ -209,6 +222,7 @@ class Run {
     parts.step = &step;
     parts.optimizer = state_.optimizer.get();
     parts.scaler = &*state_.scaler;
+    parts.ema = state_.ema ? &*state_.ema : nullptr;
     parts.accelerator = &accelerator_;
     parts.metrics = &metrics;
     parts.metrics_log = &metrics_log;

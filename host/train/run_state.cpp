@@ -51,6 +51,17 @@ void restore_scaler(precision::GradScaler& scaler, const checkpoint::Checkpoint&
   }
 }
 
+void restore_ema(RunState& state, const checkpoint::Checkpoint& checkpoint, const std::string& source) {
+  const std::string file = format("{}/{}/{}", source, checkpoint::kTrainingState, checkpoint::kEmaFile);
+  if (state.ema && checkpoint.ema) {
+    state.ema->load(*checkpoint.ema, file);
+  } else if (state.ema) {
+    log::warn("{}: no such file: the average (ema.enable) starts again from the present weights", file);
+  } else if (checkpoint.ema) {
+    log::info("{} is not used: this run keeps no average (ema.enable)", file);
+  }
+}
+
 }  // namespace
 
 checkpoint::TrainingStep position(const config::TrainConfig& config, std::int64_t step) {
@@ -80,6 +91,7 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, s
   out.optimizer_param_groups = state.optimizer->param_groups_json();
   if (state.scheduler) out.scheduler = state.scheduler->state_json();
   if (state.scaler->enabled()) out.scaler = state.scaler->state_json();
+  if (state.ema) out.ema = state.ema->state();
   out.rng = state.rng;
   checkpoint::record_torch_rng(out.rng, at::Device(device));
   return out;
@@ -107,6 +119,7 @@ void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const st
     state.scheduler->load(*checkpoint.scheduler, source);
   }
   restore_scaler(*state.scaler, checkpoint, source);
+  restore_ema(state, checkpoint, source);
   checkpoint::restore_torch_rng(checkpoint.rng,
                                 at::Device(config::common(*state.config.policy).device.value_or("cpu")));
 }

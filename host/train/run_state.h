@@ -7,6 +7,7 @@
 
 #include "host/checkpoint/checkpoint.h"
 #include "host/config/train_config.h"
+#include "host/optim/ema.h"
 #include "host/optim/optimizer.h"
 #include "host/optim/scheduler.h"
 #include "host/policy/normalizer.h"
@@ -23,6 +24,7 @@ struct RunState {
   std::unique_ptr<optim::Optimizer> optimizer;
   std::unique_ptr<optim::LrScheduler> scheduler;  ///< null without one
   std::optional<precision::GradScaler> scaler;    ///< disabled without fp16
+  std::optional<optim::Ema> ema;                  ///< with ema.enable
   checkpoint::Tensors rng;                        ///< entries of rng_state.safetensors that training does not change
 };
 
@@ -41,8 +43,8 @@ bool has_scaler_state(const checkpoint::Checkpoint& checkpoint);
 /// The file it is in; `source` is the checkpoint's directory.
 std::string scaler_file(const std::string& source);
 
-/// Puts optimizer, schedule, loss scaler and torch's random generator where the checkpoint left them. `source` names it
-/// in messages. Throws Error(kCheckpoint).
+/// Puts optimizer, schedule, loss scaler, average and torch's random generator where the checkpoint left them. `source`
+/// names it in messages. Throws Error(kCheckpoint).
 void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const std::string& source);
 
 }  // namespace lerobot::train

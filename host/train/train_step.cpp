@@ -43,6 +43,7 @@ void TrainStep::update(StepReport& report) {
   if (options_.grad_clip_norm > 0) report.grad_norm = optim::clip_grad_norm(parameters_, options_.grad_clip_norm);
   report.found_inf = parts_.scaler.found_inf();
   parts_.optimizer.step(report.found_inf);
+  if (parts_.ema) parts_.ema->step(report.found_inf);
   parts_.optimizer.zero_grad();
   parts_.scaler.update();
 }

@@ -9,6 +9,7 @@
 
 #include "host/accel/accelerator.h"
 #include "host/base/ordered_map.h"
+#include "host/optim/ema.h"
 #include "host/optim/optimizer.h"
 #include "host/optim/scheduler.h"
 #include "host/policy/policy.h"
@@ -40,6 +41,7 @@ struct StepParts {
   optim::Optimizer& optimizer;
   precision::GradScaler& scaler;
   optim::LrScheduler* scheduler = nullptr;  ///< null without one
+  optim::Ema* ema = nullptr;                ///< null without one
   accel::Accelerator& accelerator;
 };
 

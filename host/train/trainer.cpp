@@ -140,6 +140,10 @@ class Loop {
       metrics.add("scale", parts_.scaler->current_scale().item<float>());
       metrics.add("skipped_updates", static_cast<double>(watch_.skipped_updates()));
     }
+    if (parts_.ema) {
+      metrics.add_detail("ema/decay", parts_.ema->decay().item<double>());
+      metrics.add_detail("ema/step", static_cast<double>(parts_.ema->optimization_step().item<std::int64_t>()));
+    }
     if (const auto memory = parts_.accelerator->memory_stats()) {
       metrics.add("gpu_mem_gb", static_cast<double>(memory->allocated_peak) / (1U << 30U));
     }

@@ -33,6 +33,7 @@ struct LoopParts {
   TrainStep* step = nullptr;
   optim::Optimizer* optimizer = nullptr;
   precision::GradScaler* scaler = nullptr;
+  optim::Ema* ema = nullptr;  ///< null without one
   accel::Accelerator* accelerator = nullptr;
   report::Metrics* metrics = nullptr;
   report::MetricsLog* metrics_log = nullptr;
