@@ -166,7 +166,7 @@ void write_data(const SyntheticDataset& dataset, const std::filesystem::path& ro
     for (std::int64_t frame = 0; frame < episode.length; ++frame) {
       if (dataset.image) images.push_back(dataset.image(std::ssize(index)));
       state.push_back(static_cast<float>(episode.index));
-      state.push_back(static_cast<float>(frame));
+      state.push_back(dataset.state ? dataset.state(episode, frame) : static_cast<float>(frame));
       timestamp.push_back(static_cast<float>(dataset.timestamp ? dataset.timestamp(episode, frame)
                                                                : static_cast<double>(frame) / dataset.fps));
       frame_index.push_back(frame);

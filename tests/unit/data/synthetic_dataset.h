@@ -46,6 +46,7 @@ struct SyntheticDataset {
   std::filesystem::path video;       ///< mp4 to copy when the camera is a video
   std::function<std::vector<std::byte>(std::int64_t row)> image;  ///< bytes when the camera is an image
   std::function<double(const SyntheticEpisode&, std::int64_t frame)> timestamp;
+  std::function<float(const SyntheticEpisode&, std::int64_t frame)> state;  ///< the second number instead of the frame
   std::int64_t row_group_rows = 1 << 20;
 
   void write(const std::filesystem::path& root) const;
