@@ -80,6 +80,14 @@ Type type_of(std::uint32_t precision) {
                                            : Type::kFloat32;
 }
 
+/// What the capability bits say, as an LRA_SUPPORT_ value.
+std::uint32_t support_by_bits(std::uint64_t capabilities, std::uint32_t precision) {
+  const bool bf16 = precision == LRA_PRECISION_BF16;
+  if ((capabilities & (bf16 ? LRA_CAP_BF16_NATIVE : LRA_CAP_FP16_NATIVE)) != 0) return LRA_SUPPORT_NATIVE;
+  if ((capabilities & (bf16 ? LRA_CAP_BF16_EMULATED : LRA_CAP_FP16_EMULATED)) != 0) return LRA_SUPPORT_EMULATED;
+  return LRA_SUPPORT_NONE;
+}
+
 void query(Run& run) {
   Scopes scopes(run);
   run.expect(scopes.query(LRA_PRECISION_FLOAT32).support == LRA_SUPPORT_NATIVE, "float32 is not native");
@@ -89,6 +97,9 @@ void query(Run& run) {
     run.expect(support.support <= LRA_SUPPORT_NATIVE, "{}: support is {}, which has no meaning", name, support.support);
     run.expect((support.support == LRA_SUPPORT_NATIVE) == (support.reason[0] == 0),
                "{}: a reason is given exactly when it is not native", name);
+    const std::uint32_t bits = support_by_bits(run.device().capabilities, precision);
+    run.expect(support.support == bits, "{}: autocast_query says {}, the capability bits of device_info {}", name,
+               support.support, bits);
     std::uint32_t elsewhere = 99;
     std::thread([&] {
       auto other = sized<lra_autocast_support>();
@@ -238,8 +249,8 @@ void result_types(Run& run) {
 
 std::vector<Check> autocast_checks() {
   return {
-      {"behaviour.autocast-query", "support has a reason unless native, is the same on every thread, and rules enter",
-       query},
+      {"behaviour.autocast-query",
+       "support is what the capability bits say, has a reason unless native, and rules enter on every thread", query},
       {"behaviour.autocast-nesting", "scopes nest, the inner one rules, and each exit brings back what was before",
        nesting},
       {"behaviour.autocast-order", "only the thread's innermost scope can be left, once", token_order},

@@ -24,6 +24,8 @@ void device_info(Run& run) {
     constexpr std::uint64_t kFp16 = LRA_CAP_FP16_NATIVE | LRA_CAP_FP16_EMULATED;
     run.expect((info.capabilities & kBf16) != kBf16 && (info.capabilities & kFp16) != kFp16,
                "device {}: a precision is both native and emulated", i);
+    run.expect(run.api().autocast_query || (info.capabilities & (kBf16 | kFp16)) == 0,
+               "device {}: capability bits of bf16 or fp16 without autocast", i);
   }
 }
 

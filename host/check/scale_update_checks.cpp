@@ -114,9 +114,13 @@ void refusals(Run& run) {
   const struct {
     const char* what;
     Rule rule;
-  } faults[] = {{"growth_factor 1", {1, 0.5, 2}},     {"growth_factor infinite", {INFINITY, 0.5, 2}},
-                {"growth_factor NaN", {NAN, 0.5, 2}}, {"backoff_factor 1", {2, 1, 2}},
-                {"backoff_factor 0", {2, 0, 2}},      {"growth_interval 0", {2, 0.5, 0}}};
+  } faults[] = {{"growth_factor 1", {1, 0.5, 2}},
+                {"growth_factor infinite", {INFINITY, 0.5, 2}},
+                {"growth_factor NaN", {NAN, 0.5, 2}},
+                {"backoff_factor 1", {2, 1, 2}},
+                {"backoff_factor 0", {2, 0, 2}},
+                {"growth_interval 0", {2, 0.5, 0}},
+                {"growth_interval 2^31", {2, 0.5, 0x80000000U}}};
   Scaler scaler(run, 4);
   for (const auto& fault : faults) {
     run.refused(scaler.step(fault.rule, false), LRA_INVALID_ARGUMENT, fault.what);

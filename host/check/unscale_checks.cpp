@@ -40,7 +40,8 @@ class Unscale {
     return tensors().make(type, {static_cast<std::int64_t>(values.size())}, values);
   }
 
-  void clear() { found_inf_ = tensors().make(Type::kFloat32, {1}, {0}); }
+  void clear() { set_flag(0); }
+  void set_flag(float value) { found_inf_ = tensors().make(Type::kFloat32, {1}, {value}); }
   float flag() const { return found_inf_->values().at(0); }
 
   lra_status run(const Gradients& gradients) {
@@ -143,12 +144,34 @@ void flags(Run& run) {
     run.require_ok(unscale.run({extreme.get()}), "scaler_unscale");
     run.expect(unscale.flag() == 0, "{}: the largest finite numbers raise found_inf", name_of(type));
   }
-  const auto good = unscale.make(Type::kFloat32, {2});
-  const auto bad = unscale.make(Type::kFloat32, {kInf});
-  unscale.clear();
-  run.require_ok(unscale.run({bad.get()}), "scaler_unscale");
-  run.require_ok(unscale.run({good.get()}), "scaler_unscale");
-  run.expect(unscale.flag() == 1, "found_inf, raised before, is {} after finite gradients", unscale.flag());
+}
+
+/// A flag that is up stays up: after an earlier call, after ranks have added theirs, among gradients of several types.
+void raised_flags(Run& run) {
+  Unscale unscale(run);
+  for (const Type type : kTypes) {
+    for (const float before : {1.0F, 3.0F}) {
+      const auto good = unscale.make(type, {2, 4});
+      unscale.set_flag(before);
+      run.require_ok(unscale.run({good.get()}), "scaler_unscale");
+      run.expect(unscale.flag() == before, "found_inf, {} before, is {} after finite gradients of {}", before,
+                 unscale.flag(), name_of(type));
+      const auto bad = unscale.make(type, {2, kInf});
+      run.require_ok(unscale.run({bad.get()}), "scaler_unscale");
+      run.expect(unscale.flag() == 1, "found_inf, {} before, is {} after an overflow in {}, needed 1", before,
+                 unscale.flag(), name_of(type));
+    }
+    for (const Type other : kTypes) {
+      const auto good = unscale.make(other, {2, 4});
+      const auto bad = unscale.make(type, {kNan});
+      for (const Gradients& both : {Gradients{good.get(), bad.get()}, Gradients{bad.get(), good.get()}}) {
+        unscale.clear();
+        run.require_ok(unscale.run(both), "scaler_unscale");
+        run.expect(unscale.flag() == 1, "found_inf is {} after an overflow in {} beside finite {}", unscale.flag(),
+                   name_of(type), name_of(other));
+      }
+    }
+  }
 }
 
 /// Gradients as they come: strided, with an offset, single cells, empty, none at all.
@@ -269,6 +292,8 @@ std::vector<Check> unscale_checks() {
   return {
       {"numerics.unscale-values", "every gradient is multiplied by inv_scale, in every type and size", values},
       {"numerics.unscale-flags", "inf, -inf and NaN at any place raise found_inf, nothing else does", flags},
+      {"numerics.unscale-raised", "found_inf stays raised: by an earlier call, by ranks, by another type in the call",
+       raised_flags},
       {"numerics.unscale-layouts", "strided, offset, deep, single, empty and no gradients", layouts},
       {"numerics.unscale-many", "150 gradients of mixed types in one call, views of any length", many},
       {"numerics.unscale-refusals", "a wrong view is refused before any gradient is changed", refusals},

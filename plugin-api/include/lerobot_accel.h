@@ -31,8 +31,11 @@
  *   Threads     [any] any thread, also at the same time. [one] one thread at a time. [self] any thread; acts on the
  *               calling thread's own state only.
  *
- * Versioning: major.minor of our own. A minor version appends struct fields, table entries and constants only. The host
- * supports two majors. plugin-api/abi/ holds the layout of each version, plugin-api/CHANGELOG.md what changed.
+ * Versioning: major.minor of our own. 1.0 is frozen: what this header says of it, layout, constants and the meaning of
+ * each function, stays true for every plugin and host of major 1. A minor version appends struct fields (at the end),
+ * table entries (at the end) and constants; it takes away, moves and redefines nothing. A plugin built for 1.x is
+ * loaded by every later host of major 1, and by hosts of major 2: a host supports two majors. plugin-api/abi/ holds the
+ * layout of each version, plugin-api/CHANGELOG.md what each one added.
  */
 #ifndef LEROBOT_ACCEL_H
 #define LEROBOT_ACCEL_H
@@ -48,7 +51,7 @@ extern "C" {
 
 #define LRA_VERSION_MAJOR 1
 #define LRA_VERSION_MINOR 0
-#define LRA_VERSION_STRING "1.0-rc" /* not frozen: may still change, with a line in the changelog each time */
+#define LRA_VERSION_STRING "1.0"
 
 #define LRA_PROBE_SYMBOL "lra_probe"
 #define LRA_GET_API_SYMBOL "lra_get_api"
@@ -87,14 +90,15 @@ typedef struct lra_error {
 
 /* ---- devices ----------------------------------------------------------------------------------------------------- */
 
-/* lra_device_info.capabilities. "Emulated" works, but is slower than float32 or converts to it inside. */
+/* lra_device_info.capabilities. "Emulated" works, but is slower than float32 or converts to it inside. The bits of bf16
+ * and fp16 say the same as autocast_query: none of them is set where the plugin has no autocast. */
 #define LRA_CAP_HOST_PROCESSOR UINT64_C(0x1) /* this is the processor that runs the host, not an accelerator */
 #define LRA_CAP_FLOAT64 UINT64_C(0x2)        /* without it no float64 tensor may be created on the device */
 #define LRA_CAP_BF16_NATIVE UINT64_C(0x4)
 #define LRA_CAP_BF16_EMULATED UINT64_C(0x8)
 #define LRA_CAP_FP16_NATIVE UINT64_C(0x10)
 #define LRA_CAP_FP16_EMULATED UINT64_C(0x20)
-#define LRA_CAP_TF32 UINT64_C(0x40)           /* float32 matrix products may run on reduced-precision units */
+#define LRA_CAP_TF32 UINT64_C(0x40)           /* float32 matrix products can run on TF32 units: see tf32_set */
 #define LRA_CAP_UNIFIED_MEMORY UINT64_C(0x80) /* device memory is the host's memory */
 
 /* One device, as the probe sees it (driver's view) or as device_info gives it (torch's view). Empty: not known. */
@@ -260,7 +264,8 @@ typedef struct lra_context lra_context;
 #define LRA_MAX_DIMS 8
 
 /* A borrowed tensor: memory that stays the host's, valid until the function returns. (Work that the function enqueued
- * runs later; the host keeps the memory until the stream has passed it, as torch's allocator does.) */
+ * runs later; the host keeps the memory until the stream has passed it, as torch's allocator does.) Elements that a
+ * function changes overlap neither each other nor another view of the call. */
 typedef struct lra_tensor_view {
   uint32_t struct_size;
   int32_t torch_type; /* both exactly as device_info gave them */
@@ -270,10 +275,11 @@ typedef struct lra_tensor_view {
   uint16_t dtype_lanes; /* 1 */
   uint32_t ndim;        /* 0 (a single cell) .. LRA_MAX_DIMS */
   uint32_t reserved;    /* 0 */
-  void* base;           /* the allocation's handle: an address, or the buffer object where torch uses one (MPS) */
-  uint64_t byte_offset; /* from base to the first element */
-  int64_t shape[LRA_MAX_DIMS];   /* elements past ndim are ignored */
-  int64_t strides[LRA_MAX_DIMS]; /* in elements, not bytes */
+  void* base;           /* the allocation's handle: an address, or the buffer object where torch uses one (MPS). May be
+                           NULL when there are no elements */
+  uint64_t byte_offset; /* from base to the first element, a multiple of the element's size */
+  int64_t shape[LRA_MAX_DIMS];   /* 0 or more each; entries past ndim are ignored */
+  int64_t strides[LRA_MAX_DIMS]; /* in elements, not bytes; 0 or more each, entries past ndim are ignored */
 } lra_tensor_view;
 
 /* Compute types of an autocast scope. */
@@ -281,7 +287,9 @@ typedef struct lra_tensor_view {
 #define LRA_PRECISION_BF16 1u
 #define LRA_PRECISION_FP16 2u
 
-/* lra_autocast_support.support */
+/* lra_autocast_support.support. What the host does with "emulated": on its own processor it trains in bf16 and warns;
+ * on an accelerator it refuses bf16 and trains in fp16 with a warning (memory is saved, not time). In fp16 it never
+ * trains on its own processor. */
 #define LRA_SUPPORT_NONE 0u
 #define LRA_SUPPORT_EMULATED 1u /* works, with no gain in speed */
 #define LRA_SUPPORT_NATIVE 2u
@@ -305,20 +313,21 @@ typedef struct lra_unscale_args {
   uint64_t stream;                  /* reserved, 0: the thread's current torch stream */
   const lra_tensor_view* gradients; /* float32, float16 or bfloat16, not necessarily one dtype; changed in place */
   uint64_t gradient_count;          /* 0 is allowed and does nothing */
-  const lra_tensor_view* found_inf; /* one float32 element; set to 1 on a non-finite gradient, else left as it is */
-  const lra_tensor_view* inv_scale; /* one float32 element */
+  const lra_tensor_view* found_inf; /* one float32 element, 0 or above; see scaler_unscale */
+  const lra_tensor_view* inv_scale; /* one float32 element, read only */
 } lra_unscale_args;
 
 typedef struct lra_scaler_update_args {
   uint32_t struct_size;
   uint32_t device;                       /* ordinal; every view is on it */
   uint64_t stream;                       /* reserved, 0 */
-  const lra_tensor_view* scale;          /* one float32 element, changed in place */
-  const lra_tensor_view* growth_tracker; /* one int32 element, changed in place: good steps since the last change */
+  const lra_tensor_view* scale;          /* one float32 element, finite and 0 or above, changed in place */
+  const lra_tensor_view* growth_tracker; /* one int32 element, 0 .. growth_interval-1, changed in place: good steps
+                                            since the last change */
   const lra_tensor_view* found_inf;      /* one float32 element, read only: not 0 means that the step overflowed */
-  double growth_factor;                  /* above 1 */
+  double growth_factor;                  /* finite, above 1 */
   double backoff_factor;                 /* above 0, below 1 */
-  uint32_t growth_interval;              /* 1 or more */
+  uint32_t growth_interval;              /* 1 .. 2^31-1: the tracker is an int32 */
   uint32_t reserved;                     /* 0 */
 } lra_scaler_update_args;
 
@@ -407,7 +416,8 @@ typedef struct lra_api {
    * wrong numbers; LRA_OUT_OF_MEMORY; LRA_DEVICE_FAILURE.  [any], device active on this thread.  Waits. */
   lra_status (*selftest)(lra_context* context, uint32_t device, lra_error* error);
 
-  /* Says how well the device computes in a precision. The answer never depends on the calling thread.
+  /* Says how well the device computes in a precision, as its capability bits do, with the reason when not natively.
+   * The answer never depends on the calling thread and does not change. LRA_PRECISION_FLOAT32 is native everywhere.
    * Optional, the three autocast entries together: without them the host runs in float32 and refuses any other
    * precision.
    * LRA_OK (also for LRA_SUPPORT_NONE); LRA_INVALID_ARGUMENT: no such device or precision.  [any]  Does not wait. */
@@ -416,6 +426,8 @@ typedef struct lra_api {
 
   /* Opens an autocast scope on the calling thread: torch operators run in the precision until autocast_exit. Scopes
    * nest, the inner one rules. Forward only: the host leaves the scope before backward. Each thread enters for itself.
+   * One forward pass is one outermost scope, under gradient accumulation too: torch's cache of cast weights lives as
+   * long as that scope, so each pass casts each weight once.
    * token: never 0; names the scope.
    * LRA_OK; LRA_INVALID_ARGUMENT; LRA_UNSUPPORTED: autocast_query says none, with its reason.  [self]  Does not
    * wait. */
@@ -427,9 +439,13 @@ typedef struct lra_api {
    * [self]  Does not wait. */
   lra_status (*autocast_exit)(lra_context* context, uint64_t token, lra_error* error);
 
-  /* Multiplies every gradient by inv_scale in place; when any element was not finite, sets found_inf to 1. Both cells
-   * are the host's, on the device, so that ranks can reduce found_inf there and no step waits. inv_scale is computed on
-   * the host's side: a device may lack float64.
+  /* Multiplies every element of every gradient by inv_scale in place, rounding to the gradient's type. When any element
+   * is not finite before that, found_inf becomes 1; when all are, found_inf stays as it is, also when it was raised
+   * before (by an earlier call, or by the host, which adds up the flags of several ranks in it). Values of a gradient
+   * that was not finite mean nothing afterwards.
+   * Both cells are the host's, on the device, and the function does not wait for their values, so that no step waits.
+   * The host computes inv_scale there from the scale, as 1/scale in float64 rounded to float32 where the device has
+   * LRA_CAP_FLOAT64, else in float32.
    * Optional: without it the host does the same tensor by tensor with plain operators, and says so once.
    * LRA_OK; LRA_INVALID_ARGUMENT: a view of wrong dtype, device or shape, before any gradient is changed;
    * LRA_UNSUPPORTED: stream is not 0; LRA_DEVICE_FAILURE: some gradients may be unscaled.  [any], device active.
@@ -437,8 +453,10 @@ typedef struct lra_api {
   lra_status (*scaler_unscale)(lra_context* context, const lra_unscale_args* args, lra_error* error);
 
   /* PyTorch's rule. Overflow: scale *= backoff_factor, tracker = 0. Else tracker += 1, and when it reaches
-   * growth_interval: scale *= growth_factor unless that is not finite, tracker = 0. found_inf is only read; the host
-   * clears it.
+   * growth_interval: scale *= growth_factor unless that is not finite, tracker = 0. Each product is rounded to float32
+   * once; where the device has no LRA_CAP_FLOAT64 the factor may be rounded to float32 before. found_inf is only read;
+   * the host clears it.
+   * There is no lower bound here: a scale may fall to 0, where inv_scale is infinite. Hosts stop long before.
    * Optional: without it the host does the same arithmetic.
    * LRA_OK; LRA_INVALID_ARGUMENT; LRA_UNSUPPORTED: stream is not 0; LRA_DEVICE_FAILURE.  [any], device active.
    * Enqueues. */
@@ -451,17 +469,20 @@ typedef struct lra_api {
   lra_status (*tf32_get)(lra_context* context, lra_tf32* state, lra_error* error);
 
   /* Sets TF32 for the process, matmul and convolution apart; LRA_TF32_LEAVE keeps one as it is. torch's older and newer
-   * view of the setting stay equal. Called before the first kernel. All or nothing.
-   * LRA_OK; LRA_INVALID_ARGUMENT: another value; LRA_UNSUPPORTED: "on" where there is no TF32.  [one]  Does not
-   * wait. */
+   * view of the setting stay equal. Called after the selftest and before training; the host then reads it back with
+   * tf32_get and logs what it finds. All or nothing.
+   * LRA_OK; LRA_INVALID_ARGUMENT: another value; LRA_UNSUPPORTED: "on" where no device of the plugin has LRA_CAP_TF32,
+   * or the two would differ where torch has one switch for both (alike is always possible).  [one]  Does not wait. */
   lra_status (*tf32_set)(lra_context* context, const lra_tf32* settings, lra_error* error);
 
-  /* Memory in use, for metrics. Optional: without it the host logs no device memory.
+  /* Memory in use, for metrics: the host logs allocated_peak with each line of the training log. Optional: without it
+   * the host logs no device memory.
    * LRA_OK; LRA_INVALID_ARGUMENT; LRA_UNSUPPORTED: torch's allocator for this device keeps no statistics.
    * [any]  Does not wait. */
   lra_status (*memory_stats)(lra_context* context, uint32_t device, lra_memory_stats* stats, lra_error* error);
 
-  /* Seeds torch's default generator of the device. Optional: without it the host seeds through torch itself.
+  /* Seeds torch's default generator of the device, as torch's manual_seed does: from here on the same seed gives the
+   * same random numbers. Optional: without it the host seeds through torch itself.
    * LRA_OK; LRA_INVALID_ARGUMENT; LRA_DEVICE_FAILURE.  [any], no random operator running on the device.  Does not
    * wait. */
   lra_status (*seed)(lra_context* context, uint32_t device, uint64_t seed, lra_error* error);

@@ -15,7 +15,7 @@ class ExampleBackend : public Backend {
     device.struct_size = sizeof(device);
     device.torch_type = static_cast<std::int32_t>(place.type());
     device.torch_index = place.index();
-    device.capabilities = LRA_CAP_HOST_PROCESSOR | LRA_CAP_FLOAT64;
+    device.capabilities = LRA_CAP_HOST_PROCESSOR | LRA_CAP_FLOAT64 | LRA_CAP_BF16_EMULATED;
     device.memory_total = std::uint64_t{1} << 30;
     lerobot::sdk::copy_text(device.torch_device, place.str());
     lerobot::sdk::copy_text(device.name, "Example device");

@@ -8,7 +8,7 @@ namespace {
 lerobot::sdk::ProbeReport look(const lerobot::sdk::ProbeRequest&) {
   lra_device_info device{};
   device.struct_size = sizeof(device);
-  device.capabilities = LRA_CAP_HOST_PROCESSOR | LRA_CAP_FLOAT64;
+  device.capabilities = LRA_CAP_HOST_PROCESSOR | LRA_CAP_FLOAT64 | LRA_CAP_BF16_EMULATED;
   device.memory_total = std::uint64_t{1} << 30;
   lerobot::sdk::copy_text(device.name, "Example device");
   lerobot::sdk::copy_text(device.architecture, "example");

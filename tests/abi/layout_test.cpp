@@ -1,21 +1,30 @@
-// The header's layout against the golden of its version. When a change is meant, copy the file that a failure names.
-#include <gtest/gtest.h>
+// The header's layout against the golden of its version, and against those of the versions before, which a newer minor
+// keeps and appends to. A frozen golden never changes: a new version gets a file of its own, the one that a failure
+// names.
+#include <gmock/gmock.h>
 #include <lerobot_accel.h>
 
 #include <cctype>
+#include <filesystem>
 #include <fstream>
 #include <set>
 #include <sstream>
 #include <string>
 #include <vector>
 
+#include "host/accel/sha256.h"
 #include "host/base/file.h"
+#include "tests/abi/golden.h"
 #include "tests/abi/layout.h"
 
 namespace lerobot {
 namespace {
 
-const std::string kGolden = LEROBOT_SOURCE_DIR "/plugin-api/abi/" LRA_VERSION_STRING ".txt";
+using testing::ElementsAre;
+using testing::IsEmpty;
+
+const std::string kGoldens = LEROBOT_SOURCE_DIR "/plugin-api/abi/";
+const std::string kGolden = kGoldens + LRA_VERSION_STRING ".txt";
 
 std::string header() {
   return read_text(LEROBOT_SOURCE_DIR "/plugin-api/include/lerobot_accel.h", ErrorKind::kIo);
@@ -68,6 +77,46 @@ TEST(ContractLayout, EqualsTheGoldenOfItsVersion) {
   const std::string written = LEROBOT_BUILD_DIR "/layout-" LRA_VERSION_STRING ".txt";
   std::ofstream(written) << found;
   EXPECT_EQ(found, read_text(kGolden, ErrorKind::kIo)) << "The header's layout is in " << written;
+}
+
+TEST(ContractLayout, KeepsEveryLineOfEveryReleasedVersion) {
+  std::size_t versions = 0;
+  for (const auto& entry : std::filesystem::directory_iterator(kGoldens)) {
+    if (entry.path().extension() != ".txt") continue;
+    ++versions;
+    EXPECT_THAT(abi::broken_promises(read_text(entry.path(), ErrorKind::kIo), layout_text()), IsEmpty())
+        << entry.path();
+  }
+  EXPECT_GE(versions, 1U);
+}
+
+TEST(ContractLayout, OfVersion1_0IsFrozen) {
+  EXPECT_EQ(accel::sha256_file(kGoldens + "1.0.txt"),
+            "cbafb77e5aa5180509bb24ea309c6d886d9faf54b028c1a4da49aa86cfffa439")
+      << "a golden of a released version was edited; a change of the contract is a new version";
+}
+
+TEST(ContractLayout, MayGrowAtItsEndsInALaterMinor) {
+  const std::string golden =
+      "version 1.0\nsymbol lra_probe\nconstant LRA_VERSION_MINOR 0\nconstant LRA_OK 0\nstruct lra_api 8\n"
+      "field lra_api.struct_size 0 4\nfield lra_api.init 4 4\n";
+  EXPECT_THAT(abi::broken_promises(golden,
+                                   "version 1.1\nsymbol lra_probe\nconstant LRA_VERSION_MINOR 1\nconstant LRA_OK 0\n"
+                                   "constant LRA_NEW 9\nstruct lra_api 12\nfield lra_api.struct_size 0 4\n"
+                                   "field lra_api.init 4 4\nfield lra_api.more 8 4\nstruct lra_new 4\n"),
+              IsEmpty());
+}
+
+TEST(ContractLayout, MayNotMoveShrinkRenumberOrDropWhatAnOlderMinorHad) {
+  const std::string golden =
+      "version 1.0\nsymbol lra_probe\nconstant LRA_VERSION_MAJOR 1\nconstant LRA_OK 0\nstruct lra_api 8\n"
+      "field lra_api.init 4 4\n";
+  EXPECT_THAT(
+      abi::broken_promises(golden,
+                           "version 2.0\nconstant LRA_VERSION_MAJOR 2\nconstant LRA_OK 1\nstruct lra_api 4\n"
+                           "field lra_api.init 8 4\n"),
+      ElementsAre("constant LRA_OK was 0, is 1", "constant LRA_VERSION_MAJOR was 1, is 2",
+                  "field lra_api.init was 4 4, is 8 4", "struct lra_api was 8, is 4", "symbol lra_probe is gone"));
 }
 
 TEST(ContractLayout, IsTheSameInCAndCpp) {

@@ -140,11 +140,14 @@ const Fault kFaults[] = {
     {"behaviour.environment", "sets-variable", "OMP_NUM_THREADS"},
     {"behaviour.signals", "takes-signal", "it changes the handler of signal 10"},
     {"behaviour.device-info", "miscounts", "the probe found 1 devices, the started plugin has 2"},
+    {"behaviour.device-info", "no-autocast", "capability bits of bf16 or fp16 without autocast"},
     {"behaviour.torch-device", "other-torch-index", "device_info says (0, 3)"},
     {"behaviour.bad-ordinals", "seeds-any-device", "seed of device 2: LRA_OK"},
     {"behaviour.any-thread", "one-thread-only", "device_count: LRA_WRONG_STATE"},
     {"behaviour.own-thread", "scopes-on-one-thread", "autocast_enter: LRA_WRONG_STATE"},
     {"behaviour.autocast-query", "query-without-reason", "a reason is given exactly when it is not native"},
+    {"behaviour.autocast-query", "query-above-bits",
+     "bfloat16: autocast_query says 2, the capability bits of device_info 1"},
     {"behaviour.autocast-nesting", "float32-scope-is-bf16", "in a float32 scope inside it: the result is bfloat16"},
     {"behaviour.autocast-order", "exits-in-any-order", "leaving the outer scope first: LRA_OK"},
     {"behaviour.autocast-cache", "keeps-cache", "the cast weights are stale"},
@@ -153,11 +156,13 @@ const Fault kFaults[] = {
     {"numerics.autocast-types", "fp16-for-bf16", "mm in a bfloat16 scope: the result is float16"},
     {"numerics.unscale-values", "unscales-twice", "of 1 elements: element 0 is"},
     {"numerics.unscale-flags", "never-flags", "found_inf is 0, needed 1"},
+    {"numerics.unscale-raised", "clears-flag", "found_inf, 1 before, is 0 after finite gradients of float32"},
     {"numerics.unscale-layouts", "ignores-strides", "wrong elements were changed"},
     {"numerics.unscale-many", "unscales-some", "number 128 is wrong"},
     {"numerics.unscale-refusals", "unscales-before-it-looks", "refused, and a gradient was changed"},
     {"numerics.scaler-rule", "grows-late", "needed"},
     {"numerics.scaler-refusals", "any-factor", "growth_factor 1: LRA_OK"},
+    {"numerics.scaler-refusals", "any-interval", "growth_interval 2^31: LRA_OK"},
     {"numerics.selftest", "fails-selftest", "selftest of device 0: LRA_INTERNAL"},
     {"numerics.tf32", "one-tf32-switch", "tf32_get says 1 and 1, needed 1 and 2"},
     {"numerics.seed", "seeds-once", "the same seed gives other numbers"},
@@ -191,6 +196,13 @@ TEST(BrokenPlugins, WithoutAFaultPassEveryCheck) {
     EXPECT_EQ(result, "pass") << name << ": " << outcome.details.at(name);
   }
   EXPECT_EQ(outcome.code, 0);
+}
+
+TEST(BrokenPlugins, WhoseOneTf32SwitchRefusesToDifferKeepTheContract) {
+  BrokenPackage package;
+  package.write();
+  const Outcome outcome = check(package.path(), "one-honest-tf32-switch", {"--only=numerics.tf32"});
+  EXPECT_EQ(outcome.results.at("numerics.tf32"), "pass") << outcome.details.at("numerics.tf32");
 }
 
 /// Packages that are wrong as files.

@@ -151,14 +151,16 @@ lra_status autocast_exit(lra_context* context, std::uint64_t token, lra_error* e
 lra_status scaler_unscale(lra_context* context, const lra_unscale_args* args, lra_error* error) {
   return torch_guarded(error, [&] {
     const lra_unscale_args own = read_args(args, "lra_unscale_args");
-    unscale_gradients(torch_device(checked(context), own.device), own);
+    const c10::Device device = torch_device(checked(context), own.device);
+    unscale_gradients(device, own, scaler_kernels(device.type()));
   });
 }
 
 lra_status scaler_update(lra_context* context, const lra_scaler_update_args* args, lra_error* error) {
   return torch_guarded(error, [&] {
     const lra_scaler_update_args own = read_args(args, "lra_scaler_update_args");
-    update_scale(torch_device(checked(context), own.device), own);
+    const c10::Device device = torch_device(checked(context), own.device);
+    update_scale(device, own, scaler_kernels(device.type()));
   });
 }
 
