@@ -28,11 +28,23 @@ void register_once() {
   (void)done;
 }
 
+/// The process's setting, as torch's defaults have it. Arithmetic is the same whatever it says.
+lra_tf32& tf32_state() {
+  static lra_tf32 state{sizeof(lra_tf32), LRA_TF32_OFF, LRA_TF32_ON, 0};
+  return state;
+}
+
+void publish_tf32() {
+  counters().tf32_matmul = tf32_state().matmul;
+  counters().tf32_convolution = tf32_state().convolution;
+}
+
 class SimBackend : public sdk::Backend {
  public:
   SimBackend() {
     register_once();
     ++counters().inits;
+    if (controls()->tf32) publish_tf32();
   }
 
   std::vector<lra_device_info> devices() override {
@@ -56,6 +68,14 @@ class SimBackend : public sdk::Backend {
     if (support == LRA_SUPPORT_NATIVE) return {support, ""};
     return {support, support == LRA_SUPPORT_NONE ? "this simulated accelerator has no " + name
                                                  : "this simulated accelerator computes " + name + " in float32"};
+  }
+
+  lra_tf32 tf32() override { return tf32_state(); }
+  void set_tf32(const lra_tf32& settings) override {
+    if (settings.matmul != LRA_TF32_LEAVE) tf32_state().matmul = settings.matmul;
+    if (settings.convolution != LRA_TF32_LEAVE) tf32_state().convolution = settings.convolution;
+    publish_tf32();
+    ++counters().tf32_sets;
   }
 };
 

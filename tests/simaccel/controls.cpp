@@ -46,6 +46,13 @@ std::uint32_t to_support(std::string_view key, std::string_view value) {
   refuse(key, value, "native, emulated or none");
 }
 
+/// Whether a group of the table's entries is there.
+bool to_entries(std::string_view key, std::string_view value) {
+  if (value == "full") return true;
+  if (value == "none") return false;
+  refuse(key, value, "full or none");
+}
+
 GeneratorKind to_generator(std::string_view key, std::string_view value) {
   if (value == "own") return GeneratorKind::kOwn;
   if (value == "cpu") return GeneratorKind::kCpu;
@@ -84,6 +91,9 @@ const std::map<std::string_view, Setter>& setters() {
       {"float64", setter(&Controls::float64, to_bool)},
       {"bf16", setter(&Controls::bf16, to_support)},
       {"fp16", setter(&Controls::fp16, to_support)},
+      {"autocast", setter(&Controls::autocast, to_entries)},
+      {"scaler", setter(&Controls::scaler, to_entries)},
+      {"tf32", setter(&Controls::tf32, to_bool)},
       {"generator", setter(&Controls::generator, to_generator)},
       {"oom_at", setter(&Controls::oom_at, to_number)},
       {"hang_at", setter(&Controls::hang_at, to_number)},
@@ -153,10 +163,11 @@ lra_device_info describe_device(const Controls& controls, std::uint32_t ordinal)
   const auto add = [&](bool has, std::uint64_t capability) { info.capabilities |= has ? capability : 0; };
   add(true, LRA_CAP_UNIFIED_MEMORY);
   add(controls.float64, LRA_CAP_FLOAT64);
-  add(controls.bf16 == LRA_SUPPORT_NATIVE, LRA_CAP_BF16_NATIVE);
-  add(controls.bf16 == LRA_SUPPORT_EMULATED, LRA_CAP_BF16_EMULATED);
-  add(controls.fp16 == LRA_SUPPORT_NATIVE, LRA_CAP_FP16_NATIVE);
-  add(controls.fp16 == LRA_SUPPORT_EMULATED, LRA_CAP_FP16_EMULATED);
+  add(controls.tf32, LRA_CAP_TF32);
+  add(controls.autocast && controls.bf16 == LRA_SUPPORT_NATIVE, LRA_CAP_BF16_NATIVE);
+  add(controls.autocast && controls.bf16 == LRA_SUPPORT_EMULATED, LRA_CAP_BF16_EMULATED);
+  add(controls.autocast && controls.fp16 == LRA_SUPPORT_NATIVE, LRA_CAP_FP16_NATIVE);
+  add(controls.autocast && controls.fp16 == LRA_SUPPORT_EMULATED, LRA_CAP_FP16_EMULATED);
   info.memory_total = controls.memory;
   info.memory_free = controls.memory;
   sdk::copy_text(info.name, "Simulated accelerator " + std::to_string(ordinal));

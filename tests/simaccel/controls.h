@@ -23,6 +23,9 @@ struct Controls {
   bool float64 = true;
   std::uint32_t bf16 = LRA_SUPPORT_NATIVE;
   std::uint32_t fp16 = LRA_SUPPORT_NATIVE;
+  bool autocast = true;  ///< the table has the autocast entries; fixed at the handshake
+  bool scaler = true;    ///< the table has the scaler entries; fixed at the handshake
+  bool tf32 = false;     ///< the device has TF32; fixed at the handshake
   GeneratorKind generator = GeneratorKind::kOwn;
   std::uint64_t oom_at = 0;                ///< the allocation that fails, counted from 1 over all devices; 0: none
   std::uint64_t hang_at = 0;               ///< the operator that never returns, counted likewise

@@ -10,6 +10,16 @@ namespace lerobot::simaccel {
 
 using Count = std::atomic<std::uint64_t>;
 
+/// Types in which matrix products and convolutions are counted; others are not.
+enum class NumberType : std::uint32_t { kFloat32, kFloat16, kBFloat16 };
+inline constexpr std::uint32_t kNumberTypes = 3;
+
+/// One count for each NumberType.
+struct CountsByType {
+  Count counts[kNumberTypes];
+  Count& operator[](NumberType type) { return counts[static_cast<std::uint32_t>(type)]; }
+};
+
 struct DeviceCounters {
   Count operators;
   Count allocations;
@@ -17,6 +27,9 @@ struct DeviceCounters {
   Count peak_bytes;
   Count unscales;
   Count synchronizations;
+  CountsByType products;      ///< matrix products, forward and backward
+  CountsByType convolutions;  ///< likewise
+  Count reads;                ///< for which the host waits for a value: copies to it, single values, sizes of results
 };
 
 struct ThreadCounters {
@@ -30,6 +43,9 @@ inline constexpr std::uint32_t kMaxThreads = 64;
 /// Fixed layout, all numbers: the content of the file that LEROBOT_SIMACCEL_COUNTERS names.
 struct Counters {
   Count inits;
+  Count tf32_matmul;       ///< LRA_TF32_OFF or _ON; 0 where there is no TF32
+  Count tf32_convolution;  ///< likewise
+  Count tf32_sets;         ///< successful calls of tf32_set
   DeviceCounters devices[kMaxDevices];
   ThreadCounters threads[kMaxThreads];
 };

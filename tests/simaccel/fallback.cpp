@@ -6,11 +6,12 @@
 
 #include <chrono>
 #include <optional>
+#include <string_view>
 #include <thread>
+#include <unordered_set>
 
 #include "allocator.h"
 #include "controls.h"
-#include "counters.h"
 #include "guard.h"
 #include "hooks.h"
 
@@ -110,6 +111,12 @@ void HostCall::write_back(const at::Tensor& tensor) {
   }
 }
 
+void count_by_type(CountsByType& counts, c10::ScalarType type) {
+  if (type == c10::kFloat) ++counts[NumberType::kFloat32];
+  if (type == c10::kHalf) ++counts[NumberType::kFloat16];
+  if (type == c10::kBFloat16) ++counts[NumberType::kBFloat16];
+}
+
 void check_dtype(c10::ScalarType dtype) {
   TORCH_CHECK_TYPE(dtype != c10::kDouble || controls()->float64, "simaccel: the device has no float64");
 }
@@ -184,6 +191,34 @@ void write_back(HostCall& call, const c10::IValue& value) {
   }
 }
 
+/// The operator's name without the mark of its in-place form.
+std::string_view base_name(const c10::OperatorHandle& op) {
+  std::string_view name = op.operator_name().name;
+  if (name.ends_with('_')) name.remove_suffix(1);
+  return name;
+}
+
+bool is_matrix_product(std::string_view name) {
+  static const std::unordered_set<std::string_view> names{"aten::mm",  "aten::addmm",   "aten::_addmm_activation",
+                                                          "aten::bmm", "aten::baddbmm", "aten::addbmm",
+                                                          "aten::mv",  "aten::dot",     "aten::addmv"};
+  return names.contains(name);
+}
+
+/// Operators whose result is a value, or has a size, that the host must know before it goes on.
+bool is_read(std::string_view name) {
+  static const std::unordered_set<std::string_view> names{"aten::_local_scalar_dense", "aten::equal", "aten::nonzero",
+                                                          "aten::masked_select"};
+  return names.contains(name);
+}
+
+void count_kind(const c10::OperatorHandle& op, c10::Device device, const c10::IValue& result) {
+  const std::string_view name = base_name(op);
+  DeviceCounters& counts = counters().devices[device.index()];
+  if (is_matrix_product(name)) count_by_type(counts.products, result.toTensor().scalar_type());
+  if (is_read(name)) ++counts.reads;
+}
+
 /// Controls: additions of a broken device.
 void spoil(const c10::OperatorHandle& op, const c10::IValue& result) {
   if (controls()->wrong_sums && op.operator_name().name == "aten::add" && result.isTensor()) result.toTensor().add_(1);
@@ -206,6 +241,7 @@ void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack) {
     if (alias != nullptr && alias->isWrite()) write_back(call, given[i]);
   }
   const std::size_t results = op.schema().returns().size();
+  if (results == 1) count_kind(op, call.device(), stack->back());
   for (std::size_t i = stack->size() - results; i < stack->size(); ++i) {
     spoil(op, (*stack)[i]);
     (*stack)[i] = to_device(call, (*stack)[i]);

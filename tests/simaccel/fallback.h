@@ -7,6 +7,8 @@
 
 #include <vector>
 
+#include "counters.h"
+
 namespace lerobot::simaccel {
 
 /// One operator call, seen from the host: its device tensors as CPU tensors over the same memory, and back again.
@@ -45,6 +47,9 @@ class HostCall {
 
 /// Throws for a float64 tensor on a device without float64.
 void check_dtype(c10::ScalarType dtype);
+
+/// Adds one to the count of a type, if that is one of those counted.
+void count_by_type(CountsByType& counts, c10::ScalarType type);
 
 /// The fallback: the CPU's kernel for the operator, over the same memory.
 void run_on_host(const c10::OperatorHandle& op, torch::jit::Stack* stack);

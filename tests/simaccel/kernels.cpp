@@ -55,6 +55,7 @@ at::Tensor on_host(const at::Tensor& tensor) {
 }
 
 at::Tensor copy_from(const at::Tensor& from, const at::Tensor& to, bool) {
+  if (to.device().is_cpu()) ++counters().devices[from.device().index()].reads;
   on_host(to).copy_(on_host(from));
   return to;
 }
@@ -73,6 +74,7 @@ at::Tensor convolution(const at::Tensor& input, const at::Tensor& weight, const 
                        IntArrayRef stride, IntArrayRef padding, IntArrayRef dilation, bool transposed,
                        IntArrayRef output_padding, std::int64_t groups) {
   HostCall call(input.device());
+  count_by_type(counters().devices[call.device().index()].convolutions, input.scalar_type());
   const at::Tensor host_bias = call.to_host(bias.value_or(at::Tensor()));
   return call.to_device(at::convolution(call.to_host(input), call.to_host(weight), host_bias, stride, padding, dilation,
                                         transposed, output_padding, groups));
@@ -84,6 +86,7 @@ std::tuple<at::Tensor, at::Tensor, at::Tensor> convolution_backward(const at::Te
                                                                     bool transposed, IntArrayRef output_padding,
                                                                     std::int64_t groups, std::array<bool, 3> mask) {
   HostCall call(grad.device());
+  count_by_type(counters().devices[call.device().index()].convolutions, grad.scalar_type());
   const std::int64_t channels = transposed ? weight.size(1) * groups : weight.size(0);
   const auto [grad_input, grad_weight, grad_bias] =
       at::convolution_backward(call.to_host(grad), call.to_host(input), call.to_host(weight), IntArrayRef(&channels, 1),

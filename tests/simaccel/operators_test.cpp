@@ -44,6 +44,12 @@ class Operators : public PluginTest {
     std::ofstream(kControls + ".new") << text;
     std::rename((kControls + ".new").c_str(), kControls.c_str());
   }
+  /// A new context after a handshake under these controls.
+  void restart(const std::string& text) {
+    PluginTest::TearDown();
+    set_controls(text);
+    PluginTest::SetUp();
+  }
   static Counters& counters() {
     static Counters& all = map_counters(kCounters.c_str());
     return all;
@@ -230,6 +236,85 @@ TEST_F(Operators, AreInTheMemoryStatisticsOfTheContract) {
   EXPECT_EQ(stats.allocated_peak, counters().devices[0].peak_bytes);
   EXPECT_EQ(stats.total, 1000000U);
   EXPECT_EQ(stats.free, 1000000 - stats.allocated);
+}
+
+TEST_F(Operators, AreCountedByTheTypeTheyComputeIn) {
+  auto& device = counters().devices[0];
+  const std::pair<NumberType, at::ScalarType> types[] = {
+      {NumberType::kFloat32, at::kFloat}, {NumberType::kFloat16, at::kHalf}, {NumberType::kBFloat16, at::kBFloat16}};
+  for (const auto& [kind, type] : types) {
+    const at::Tensor m = at::ones({4, 4}, on_sim_.dtype(type));
+    const at::Tensor w = at::ones({4, 4}, on_sim_.dtype(type)).set_requires_grad(true);
+    const std::uint64_t products = device.products[kind], convolutions = device.convolutions[kind];
+    at::linear(m, m, m.select(0, 0));
+    at::bmm(m.unsqueeze(0), m.unsqueeze(0));
+    at::mv(m, m.select(0, 0));
+    m.clone().addmm_(m, m);
+    at::add(m, m);
+    EXPECT_EQ(device.products[kind], products + 4) << type;
+    at::mm(m, w).sum().backward();
+    EXPECT_EQ(device.products[kind], products + 6) << type << ": forward, and back to the weight";
+    EXPECT_EQ(device.convolutions[kind], convolutions);
+    at::conv2d(m.view({1, 1, 4, 4}), w.view({1, 1, 4, 4})).sum().backward();
+    EXPECT_EQ(device.convolutions[kind], convolutions + 2) << type;
+  }
+}
+
+TEST_F(Operators, AreCountedWhenTheHostWaitsForTheirValues) {
+  const at::Tensor here = at::ones({3}), numbers = at::ones({3}, on_sim_);
+  const auto reads = [&](const std::function<void()>& function) {
+    const std::uint64_t before = counters().devices[0].reads;
+    function();
+    return counters().devices[0].reads - before;
+  };
+  EXPECT_EQ(reads([&] { numbers.sum().mul(2).add_(1); }), 0U);
+  EXPECT_EQ(reads([&] { at::ones({3}, on_sim_).copy_(here); }), 0U) << "to the device";
+  EXPECT_EQ(reads([&] { numbers.clone().copy_(numbers); }), 0U) << "on the device";
+  EXPECT_EQ(reads([&] { numbers.to(at::kCPU); }), 1U);
+  EXPECT_EQ(reads([&] { numbers.sum().item<float>(); }), 1U);
+  EXPECT_EQ(reads([&] { numbers.equal(numbers); }), 1U);
+  EXPECT_EQ(reads([&] { numbers.nonzero(); }), 1U);
+}
+
+TEST_F(Operators, LackTheTableEntriesThatTheControlsTakeAway) {
+  EXPECT_EQ(api_.tf32_get, nullptr);
+  EXPECT_NE(api_.scaler_unscale, nullptr);
+  restart("scaler=none,autocast=none,tf32=yes");
+  EXPECT_EQ(api_.scaler_unscale, nullptr);
+  EXPECT_EQ(api_.scaler_update, nullptr);
+  EXPECT_EQ(api_.autocast_query, nullptr);
+  EXPECT_EQ(api_.autocast_enter, nullptr);
+  EXPECT_EQ(api_.autocast_exit, nullptr);
+  EXPECT_NE(api_.tf32_get, nullptr);
+  auto info = sized<lra_device_info>();
+  expect_ok(api_.device_info(context_, 0, &info, &error_));
+  EXPECT_EQ(info.capabilities, LRA_CAP_UNIFIED_MEMORY | LRA_CAP_FLOAT64 | LRA_CAP_TF32);
+}
+
+TEST_F(Operators, HaveTheTf32StateThatWasSet) {
+  restart("tf32=yes");
+  const auto expect = [&](std::uint32_t matmul, std::uint32_t convolution, std::uint64_t sets) {
+    auto state = sized<lra_tf32>();
+    expect_ok(api_.tf32_get(context_, &state, &error_));
+    EXPECT_EQ(state.matmul, matmul);
+    EXPECT_EQ(state.convolution, convolution);
+    EXPECT_EQ(counters().tf32_matmul, matmul);
+    EXPECT_EQ(counters().tf32_convolution, convolution);
+    EXPECT_EQ(counters().tf32_sets, sets);
+  };
+  const auto set = [&](std::uint32_t matmul, std::uint32_t convolution) {
+    auto settings = sized<lra_tf32>();
+    settings.matmul = matmul;
+    settings.convolution = convolution;
+    return api_.tf32_set(context_, &settings, &error_);
+  };
+  expect(LRA_TF32_OFF, LRA_TF32_ON, 0);  // torch's defaults
+  expect_ok(set(LRA_TF32_ON, LRA_TF32_LEAVE));
+  expect(LRA_TF32_ON, LRA_TF32_ON, 1);
+  expect_ok(set(LRA_TF32_LEAVE, LRA_TF32_OFF));
+  expect(LRA_TF32_ON, LRA_TF32_OFF, 2);
+  EXPECT_EQ(set(7, LRA_TF32_LEAVE), LRA_INVALID_ARGUMENT);
+  expect(LRA_TF32_ON, LRA_TF32_OFF, 2);
 }
 
 TEST_F(Operators, OverflowWhenTheyAreToldTo) {
