@@ -32,6 +32,31 @@ PrecisionVerdict judge_fp16(std::uint64_t capabilities) {
                                  (bf16 ? ". Use bf16 or no." : ". Use no.")};
 }
 
+std::string bf16_summary(std::uint64_t capabilities) {
+  switch (judge_bf16(capabilities).verdict) {
+    case Verdict::kNative:
+      return "bf16 native";
+    case Verdict::kSlower:
+      return "bf16 works, slower than float32 here";
+    case Verdict::kRefused:
+      break;
+  }
+  const bool fp16 = judge_fp16(capabilities).verdict != Verdict::kRefused;
+  return std::string("bf16 refused (not native)") + (fp16 ? ", use fp16" : "");
+}
+
+std::string fp16_summary(std::uint64_t capabilities) {
+  switch (judge_fp16(capabilities).verdict) {
+    case Verdict::kNative:
+      return "fp16 native, with the gradient scaler";
+    case Verdict::kSlower:
+      return "fp16 saves memory, not time, with the gradient scaler";
+    case Verdict::kRefused:
+      break;
+  }
+  return has(capabilities, LRA_CAP_HOST_PROCESSOR) ? "fp16 refused (no scaler on a processor)" : "fp16 refused (none)";
+}
+
 }  // namespace
 
 PrecisionVerdict judge_precision(Precision precision, std::uint64_t capabilities) {
@@ -44,6 +69,11 @@ PrecisionVerdict judge_precision(Precision precision, std::uint64_t capabilities
       return judge_fp16(capabilities);
   }
   return {Verdict::kRefused, "this precision is not known. Use no."};
+}
+
+std::string precision_summary(std::uint64_t capabilities) {
+  return "float32; " + bf16_summary(capabilities) + "; " + fp16_summary(capabilities) + "; " +
+         (has(capabilities, LRA_CAP_TF32) ? "TF32 on (off with --tf32=false)" : "no TF32");
 }
 
 }  // namespace lerobot::accel

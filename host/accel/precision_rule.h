@@ -23,4 +23,8 @@ struct PrecisionVerdict {
 /// fp16 still saves memory.
 PrecisionVerdict judge_precision(Precision precision, std::uint64_t capabilities);
 
+/// What training gets from a device with these bits, in words, for one line: "float32; bf16 native; fp16 native, with
+/// the gradient scaler; TF32 on (off with --tf32=false)".
+std::string precision_summary(std::uint64_t capabilities);
+
 }  // namespace lerobot::accel

@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/accel/precision_rule.h"
 #include "host/accel/visibility.h"
 #include "host/base/error.h"
 #include "host/base/text.h"
@@ -104,10 +105,31 @@ void add_verbose(Table& table, const Candidate& candidate) {
   const auto& torch = candidate.checked.torch;
   if (!torch.origin.empty()) table.add({"", "", "", "", torch_text(torch)});
   const accel::ProbeResult& probe = candidate.probe;
+  if (candidate.state == State::kUsable) {
+    for (std::size_t i = 0; i < probe.devices.size(); ++i) {
+      const std::string which = probe.devices.size() > 1 ? format(" of device {}", i) : "";
+      table.add(
+          {"", "", "", "", format("precision{}: {}", which, accel::precision_summary(probe.devices[i].capabilities))});
+    }
+  }
   if (probe.pid == 0) return;
   const std::string driver = probe.driver_version.empty() ? "" : ", driver " + probe.driver_version;
   table.add({"", "", "", "", format("probed in {:.0f} ms by process {}{}", probe.milliseconds, probe.pid, driver)});
   if (!probe.output.empty()) table.add({"", "", "", "", "its probe printed: " + probe.output});
+}
+
+bj::object verdict_json(accel::Precision precision, std::uint64_t capabilities) {
+  const accel::PrecisionVerdict verdict = accel::judge_precision(precision, capabilities);
+  const char* const names[] = {"native", "slower", "refused"};
+  return {{"verdict", names[static_cast<int>(verdict.verdict)]}, {"reason", verdict.reason}};
+}
+
+/// What training gets from a device, by the rule that the trainer follows.
+bj::object precision_json(std::uint64_t capabilities) {
+  return {{"bf16", verdict_json(accel::Precision::kBFloat16, capabilities)},
+          {"fp16", verdict_json(accel::Precision::kFloat16, capabilities)},
+          {"tf32", (capabilities & LRA_CAP_TF32) != 0},
+          {"summary", accel::precision_summary(capabilities)}};
 }
 
 bj::object device_json(const accel::ProbedDevice& device) {
@@ -117,6 +139,7 @@ bj::object device_json(const accel::ProbedDevice& device) {
           {"uuid", device.uuid},
           {"memory_total", device.memory_total},
           {"capabilities", device.capabilities},
+          {"precision", precision_json(device.capabilities)},
           {"counted_by", device.counted_by}};
 }
 

@@ -7,8 +7,8 @@
 
 namespace lerobot {
 
-/// A table of the plugins: one line each, with devices or the reason. `verbose` adds directories, versions, probe
-/// times.
+/// A table of the plugins: one line each, with devices or the reason. `verbose` adds directories, versions,
+/// what precision training gets, probe times.
 void print_list(std::ostream& out, const accel::Survey& survey, bool verbose);
 
 /// How `auto` decides here, step by step: the search order, each plugin's verdict, the hardware seen, the choice.

@@ -57,5 +57,18 @@ TEST(PrecisionRule, JudgesEveryKindOfDevice) {
   }
 }
 
+TEST(PrecisionRule, SaysInOneLineWhatTrainingGets) {
+  EXPECT_EQ(precision_summary(LRA_CAP_BF16_NATIVE | LRA_CAP_FP16_NATIVE | LRA_CAP_TF32),
+            "float32; bf16 native; fp16 native, with the gradient scaler; TF32 on (off with --tf32=false)");
+  EXPECT_EQ(precision_summary(kProcessor | LRA_CAP_BF16_EMULATED),
+            "float32; bf16 works, slower than float32 here; fp16 refused (no scaler on a processor); no TF32");
+  EXPECT_EQ(precision_summary(LRA_CAP_BF16_EMULATED | LRA_CAP_FP16_NATIVE),
+            "float32; bf16 refused (not native), use fp16; fp16 native, with the gradient scaler; no TF32");
+  EXPECT_EQ(precision_summary(LRA_CAP_FP16_EMULATED),
+            "float32; bf16 refused (not native), use fp16; fp16 saves memory, not time, with the gradient scaler; no "
+            "TF32");
+  EXPECT_EQ(precision_summary(0), "float32; bf16 refused (not native); fp16 refused (none); no TF32");
+}
+
 }  // namespace
 }  // namespace lerobot::accel
