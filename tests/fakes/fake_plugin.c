@@ -5,6 +5,7 @@
 #include <dlfcn.h>
 #include <fcntl.h>
 #include <signal.h>
+#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,6 +187,12 @@ LRA_EXPORT lra_status lra_get_api(const lra_host_info* host, lra_api* api, lra_e
 #endif
   (void)host, (void)error;
   api->abi_major = FAKE_MAJOR;
+#ifdef FAKE_MINOR
+  api->abi_minor = FAKE_MINOR;
+#endif
+#ifdef FAKE_REQUIRED_TABLE
+  api->struct_size = offsetof(lra_api, autocast_query);
+#endif
   api->abi_major_min = FAKE_MAJOR;
   api->abi_major_max = FAKE_MAJOR;
   own_id(api->plugin_id, sizeof api->plugin_id);

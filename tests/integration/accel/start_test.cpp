@@ -172,6 +172,16 @@ TEST_F(Start, RefusesPluginsThatDoNotKeepTheContract) {
   }
 }
 
+/// A plugin of a later minor fills no more than this host's table; one with the required entries alone ends before it.
+TEST_F(Start, TakesPluginsOfALaterMinorAndThoseWithAShorterTable) {
+  for (const char* way : {"later_minor", "required_table"}) {
+    make_fake(root_, way, way, {{"abi", {{"major_min", 1}, {"major_max", 1}, {"minor", 7}}}});
+    const ProgramResult result = start({"typed", way});
+    EXPECT_EQ(result.code, 0) << way << ": " << result.err;
+    EXPECT_THAT(result.out, AllOf(StartsWith(std::string(way) + " fake:0"), HasSubstr("bf16 0"))) << way;
+  }
+}
+
 /// Whatever is wrong with a plugin: auto takes the next healthy one and says why, a plugin asked for is an error.
 TEST_F(Start, EndsOnTheBestHealthyPluginWhateverItsNeighbourDoes) {
   const char* ways[] = {"unavailable", "unfit_device",     "crash",          "hang",
