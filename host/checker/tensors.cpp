@@ -141,6 +141,13 @@ class TorchTensors : public Tensors {
 
   std::vector<float> random(std::int64_t count) override { return read(at::rand({count}, options_)); }
 
+  std::vector<float> product(std::int64_t size, const std::vector<float>& a, const std::vector<float>& b) override {
+    const auto matrix = [&](const std::vector<float>& values) {
+      return place(host(values), Type::kFloat32).reshape({size, size});
+    };
+    return read(at::mm(matrix(a), matrix(b)));
+  }
+
   std::unique_ptr<Tensor> reserve(std::int64_t bytes) override {
     return std::make_unique<TorchTensor>(at::empty({bytes}, options_.dtype(at::kByte)), device_);
   }

@@ -62,6 +62,9 @@ class Tensors {
   /// The next numbers of the device's default generator.
   virtual std::vector<float> random(std::int64_t count) = 0;
 
+  /// The product of two square float32 matrices of `size` rows on the device, row by row.
+  virtual std::vector<float> product(std::int64_t size, const std::vector<float>& a, const std::vector<float>& b) = 0;
+
   /// Memory that stays allocated while the handle lives.
   virtual std::unique_ptr<Tensor> reserve(std::int64_t bytes) = 0;
 };
