@@ -20,7 +20,7 @@
 namespace lerobot::optim {
 namespace {
 
-/// Elements of a piece: bounds the memory that a step needs beside the averages (three times 16 MiB).
+/// Elements of a piece: bounds the memory that a step needs beside the averages (on a device three times 16 MiB).
 constexpr std::int64_t kPieceElements = std::int64_t{1} << 22;
 
 at::Tensor flatten(const std::vector<at::Tensor>& tensors) {
@@ -37,12 +37,13 @@ Ema::Ema(OrderedMap<at::Tensor> parameters, const config::EmaConfig& config, boo
                 .update_after_step = config.update_after_step,
                 .inv_gamma = config.inv_gamma,
                 .power = config.power},
-      real_(float64 ? at::kDouble : at::kFloat) {
-  if (parameters.empty()) fail(ErrorKind::kInternal, "an average of no parameters");
-  count_ = at::zeros({}, at::TensorOptions(at::kLong).device(parameters.begin()->second.device()));
+      real_(float64 ? at::kDouble : at::kFloat),
+      parameters_(std::move(parameters)) {
+  if (parameters_.empty()) fail(ErrorKind::kInternal, "an average of no parameters");
+  count_ = at::zeros({}, at::TensorOptions(at::kLong).device(parameters_.begin()->second.device()));
   std::vector<at::Tensor> piece;
   std::int64_t elements = 0;
-  for (const auto& [name, parameter] : parameters) {
+  for (const auto& [name, parameter] : parameters_) {
     const bool fits = elements + parameter.numel() <= kPieceElements;
     if (!piece.empty() && (!fits || piece[0].scalar_type() != parameter.scalar_type())) {
       add_piece(std::exchange(piece, {}));
@@ -52,7 +53,7 @@ Ema::Ema(OrderedMap<at::Tensor> parameters, const config::EmaConfig& config, boo
     elements += parameter.numel();
   }
   add_piece(piece);
-  auto name = parameters.begin();
+  auto name = parameters_.begin();
   for (const Piece& each : pieces_) {
     std::int64_t offset = 0;
     for (const at::Tensor& parameter : each.parameters) {
@@ -72,15 +73,36 @@ void Ema::step(const std::optional<at::Tensor>& found_inf) {
   const at::Tensor landed = found_inf ? found_inf->reshape({}).eq(0) : at::ones({}, count_.options().dtype(at::kBool));
   count_.add_(landed);
   const at::Tensor weight = this->weight().to(at::kFloat);
+  if (count_.is_cpu()) {
+    if (landed.item<bool>()) move_on_host(weight);  // reading costs nothing there
+  } else {
+    move_on_device(landed, weight);
+  }
+}
+
+void Ema::move_on_host(const at::Tensor& weight) {
+  const bool copies = weight.item<float>() == 1;
+  auto parameter = parameters_.begin();
+  for (const auto& [name, average] : shadow_) {
+    const at::Tensor& now = (parameter++)->second;
+    if (copies) {
+      average.copy_(now);
+    } else {
+      average.sub_((average - now).mul_(weight));
+    }
+  }
+}
+
+void Ema::move_on_device(const at::Tensor& landed, const at::Tensor& weight) {
   const at::Tensor copies = weight.eq(1);
   for (Piece& piece : pieces_) {
     // Chosen element by element rather than by weights of 0 and 1: x - 0 * (x - y) may turn -0 into 0, and
     // x - 1 * (x - y) is y only up to rounding.
-    const at::Tensor parameters = flatten(piece.parameters);
-    at::Tensor next = piece.averages - parameters;
+    const at::Tensor now = flatten(piece.parameters);
+    at::Tensor next = piece.averages - now;
     next.mul_(weight);
     at::sub_out(next, piece.averages, next);
-    next = at::where(copies, parameters, next);
+    next = at::where(copies, now, next);
     at::where_out(piece.averages, landed, next, piece.averages);
   }
 }

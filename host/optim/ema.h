@@ -47,13 +47,17 @@ class Ema {
     double inv_gamma;
     double power;
   };
-  /// Averages that lie in one piece of memory, so that a step takes few operations.
+  /// Averages that lie in one piece of memory, so that a step on a device takes few operations.
   struct Piece {
     at::Tensor averages;
     std::vector<at::Tensor> parameters;
   };
 
   void add_piece(const std::vector<at::Tensor>& parameters);
+  /// Both take the parameters into the averages, with the same bits. `weight`: 1 - decay in float32.
+  void move_on_host(const at::Tensor& weight);
+  /// Nothing where not `landed`.
+  void move_on_device(const at::Tensor& landed, const at::Tensor& weight);
   /// 1 - decay.
   at::Tensor weight() const;
   void check(const checkpoint::EmaState& state, std::string_view source) const;
@@ -61,6 +65,7 @@ class Ema {
 
   Schedule schedule_;
   at::ScalarType real_;  // of the decay
+  OrderedMap<at::Tensor> parameters_;
   at::Tensor count_;
   std::vector<Piece> pieces_;
   OrderedMap<at::Tensor> shadow_;  // views into the pieces
