@@ -1,6 +1,7 @@
 #include "host/policy/act.h"
 
 #include <ATen/Context.h>
+#include <ATen/autocast_mode.h>
 #include <ATen/ops/full_like.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/randn.h>
@@ -9,6 +10,7 @@
 #include <gmock/gmock.h>
 
 #include "host/base/error.h"
+#include "host/policy/transformer.h"
 
 namespace lerobot::policy {
 namespace {
@@ -73,6 +75,50 @@ TEST(Act, TrainsWithAnyMixOfInputsAndSettings) {
     }
     EXPECT_THAT(policy->predict_action_chunk(small_batch(config)).sizes().vec(), ElementsAre(2, 4, 3));
   }
+}
+
+/// bfloat16 autocast on the CPU.
+struct Bf16Autocast {
+  Bf16Autocast() {
+    at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
+    at::autocast::set_autocast_enabled(at::kCPU, true);
+    at::autocast::increment_nesting();
+  }
+  ~Bf16Autocast() {
+    at::autocast::set_autocast_enabled(at::kCPU, false);
+    if (at::autocast::decrement_nesting() == 0) at::autocast::clear_cache();
+  }
+};
+
+TEST(Act, LearnsUnderAutocastWithItsWeightsAndGradientsInFloat32) {
+  for (const bool use_vae : {true, false}) {
+    config::ActConfig config = small_config();
+    config.use_vae = use_vae;
+    const auto policy = make_policy(config, at::kCPU);
+    policy->set_training(true);
+    Loss loss;
+    {
+      const Bf16Autocast autocast;
+      loss = policy->forward(small_batch(config));
+    }
+    EXPECT_EQ(loss.total.scalar_type(), at::kFloat);
+    loss.total.backward();
+    for (const auto& [name, parameter] : policy->parameters()) {
+      EXPECT_EQ(parameter.scalar_type(), at::kFloat) << name;
+      if (parameter.grad().defined()) EXPECT_EQ(parameter.grad().scalar_type(), at::kFloat) << name;
+    }
+  }
+}
+
+TEST(Attention, TakesQueriesKeysAndValuesOfDifferentTypesUnderAutocast) {
+  const at::NoGradGuard no_grad;
+  const Attention weights(16, 2);
+  const at::Tensor x = at::randn({3, 2, 16});
+  const at::Tensor exact = attention(weights, x, x, x, {}, {});
+  const Bf16Autocast autocast;
+  const at::Tensor mixed = attention(weights, x, x, x.to(at::kBFloat16), {}, {});
+  EXPECT_EQ(mixed.scalar_type(), at::kBFloat16) << "the matrix products ran in bfloat16";
+  EXPECT_LT((mixed.to(at::kFloat) - exact).abs().max().item<float>(), 0.05F);
 }
 
 TEST(Act, HasTheTensorsOfItsInputsOnly) {
