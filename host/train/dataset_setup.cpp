@@ -2,8 +2,14 @@
 
 #include <ATen/ops/tensor.h>
 
+#include <algorithm>
+
 #include "host/base/error.h"
+#include "host/base/json.h"
+#include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/data/preflight.h"
+#include "host/data/split.h"
 #include "host/policy/features.h"
 #include "host/train/batch.h"
 
@@ -34,6 +40,51 @@ OrderedMap<std::vector<double>> delta_timestamps(const config::TrainConfig& conf
   return seconds;
 }
 
+/// The chosen episodes split, in the order of a typed list as LeRobot does: the list's last ones are held out.
+data::EpisodeSplit split_chosen(const data::DatasetMetadata& metadata, const config::DatasetConfig& config) {
+  std::vector<data::Episode> chosen = data::choose_episodes(metadata, config.episodes, config.exclude_episodes);
+  if (config.episodes) {
+    const auto place = [&](const data::Episode& episode) { return std::ranges::find(*config.episodes, episode.index); };
+    std::ranges::stable_sort(chosen, {}, place);
+  }
+  data::EpisodeSplit split = data::split_episodes(chosen, config.eval_split);
+  log::info("Train/eval split: {} train, {} eval (eval_split={}, {} tasks)", split.train.size(), split.held_out.size(),
+            json::float_repr(config.eval_split), split.tasks);
+  return split;
+}
+
+std::int64_t count_frames(const data::DatasetMetadata& metadata, const std::vector<std::int64_t>& episodes) {
+  std::int64_t frames = 0;
+  for (const data::Episode& episode : data::choose_episodes(metadata, episodes, {})) frames += episode.length();
+  return frames;
+}
+
+/// Opens the parts of a split; held-out frames that are never evaluated stay closed.
+Datasets open_parts(const data::DatasetOptions& options, const data::EpisodeSplit& split, bool with_held_out) {
+  data::DatasetOptions train = options;
+  train.exclude_episodes.reset();
+  data::DatasetOptions held_out = train;
+  train.episodes = split.train;
+  held_out.episodes = split.held_out;
+  if (!with_held_out) return {.train = std::make_shared<const data::Dataset>(std::move(train)), .held_out = {}};
+  const auto train_frames = static_cast<double>(count_frames(*options.metadata, split.train));
+  const auto held_out_frames = static_cast<double>(count_frames(*options.metadata, split.held_out));
+  held_out.frame_cache_bytes = static_cast<std::size_t>(static_cast<double>(options.frame_cache_bytes) *
+                                                        held_out_frames / (train_frames + held_out_frames));
+  train.frame_cache_bytes -= held_out.frame_cache_bytes;
+  return {.train = std::make_shared<const data::Dataset>(std::move(train)),
+          .held_out = std::make_shared<const data::Dataset>(std::move(held_out))};
+}
+
+/// What the loaders of training and of evaluation have in common.
+data::LoaderOptions loading(const config::TrainConfig& config) {
+  data::LoaderOptions options;
+  options.batch_size = config.batch_size;
+  options.num_workers = config.num_workers;
+  options.prefetch_factor = config.prefetch_factor;
+  return options;
+}
+
 at::Tensor to_tensor(const data::Stat& stat) {
   return at::tensor(stat.values, at::kDouble).to(at::kFloat).reshape(stat.shape);
 }
@@ -53,16 +104,24 @@ fs::path dataset_root(const config::DatasetConfig& config) {
   return root;
 }
 
-std::shared_ptr<const data::Dataset> open_dataset(const config::TrainConfig& config, std::int64_t frame_cache_mb) {
-  const fs::path root = dataset_root(config.dataset);
+Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cache_mb) {
+  const config::DatasetConfig& wanted = config.dataset;
   data::DatasetOptions options;
-  options.root = root;
-  options.episodes = config.dataset.episodes;
-  options.exclude_episodes = config.dataset.exclude_episodes;
-  options.delta_timestamps = delta_timestamps(config, data::DatasetMetadata::load(root));
+  options.root = dataset_root(wanted);
+  options.metadata = std::make_shared<const data::DatasetMetadata>(data::DatasetMetadata::load(options.root));
+  options.episodes = wanted.episodes;
+  options.exclude_episodes = wanted.exclude_episodes;
+  options.delta_timestamps = delta_timestamps(config, *options.metadata);
   options.tolerance_s = config.tolerance_s;
   options.frame_cache_bytes = static_cast<std::size_t>(frame_cache_mb) << 20U;
-  return std::make_shared<const data::Dataset>(std::move(options));
+  if (wanted.eval_split <= 0)
+    return {.train = std::make_shared<const data::Dataset>(std::move(options)), .held_out = {}};
+  const data::EpisodeSplit split = split_chosen(*options.metadata, wanted);
+  return open_parts(options, split, /*with_held_out=*/config.eval_steps > 0);
+}
+
+std::shared_ptr<const data::Dataset> open_dataset(const config::TrainConfig& config, std::int64_t frame_cache_mb) {
+  return open_datasets(config, frame_cache_mb).train;
 }
 
 policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_imagenet_stats) {
@@ -83,12 +142,15 @@ void fill_features(config::TrainConfig& config, const data::DatasetMetadata& met
   policy::fill_features(*config.policy, features, config.rename_map);
 }
 
+data::LoaderOptions held_out_loading(const data::Dataset& held_out, const config::TrainConfig& config) {
+  data::LoaderOptions options = loading(config);
+  options.rows = data::evaluation_rows(held_out.task_indices(), config.max_eval_samples);
+  return options;
+}
+
 std::unique_ptr<data::DataLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,
                                               const config::TrainConfig& config, const data::LoaderStart& start) {
-  data::LoaderOptions options;
-  options.batch_size = config.batch_size;
-  options.num_workers = config.num_workers;
-  options.prefetch_factor = config.prefetch_factor;
+  data::LoaderOptions options = loading(config);
   options.seed = config.seed.value_or(0);
   options.start = start;
   return std::make_unique<data::DataLoader>(std::move(dataset), std::move(options));

@@ -15,7 +15,16 @@ namespace lerobot::train {
 /// nor the root is there; nothing is downloaded.
 std::filesystem::path dataset_root(const config::DatasetConfig& config);
 
-/// Opens the dataset with the windows that the policy asks for. Checks its files. Throws Error(kData).
+/// What a run trains on, and what it takes its held-out loss from: null without --dataset.eval_split and --eval_steps.
+struct Datasets {
+  std::shared_ptr<const data::Dataset> train, held_out;
+};
+
+/// Opens the chosen episodes, split by --dataset.eval_split, with the windows that the policy asks for. Both parts
+/// share the metadata, and the memory for frames by their numbers of frames. Checks the files. Throws Error(kData).
+Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cache_mb);
+
+/// The part to train on.
 std::shared_ptr<const data::Dataset> open_dataset(const config::TrainConfig& config, std::int64_t frame_cache_mb);
 
 /// The statistics that normalization uses: the dataset's, cameras with ImageNet's mean and deviation if so configured.
@@ -24,6 +33,9 @@ policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_ima
 /// Fills in the policy's features from the dataset (renamed by rename_map), as LeRobot's make_policy does: outputs
 /// always, inputs only when there are none. Throws Error(kData) when cameras or shapes do not fit.
 void fill_features(config::TrainConfig& config, const data::DatasetMetadata& metadata);
+
+/// One pass over the held-out rows that --max_eval_samples leaves, in order, in batches as large as training's.
+data::LoaderOptions held_out_loading(const data::Dataset& held_out, const config::TrainConfig& config);
 
 /// The loader of training batches.
 std::unique_ptr<data::DataLoader> make_loader(std::shared_ptr<const data::Dataset> dataset,

@@ -58,6 +58,40 @@ TEST(DatasetSetup, ActSeesItsChunkOfActionsAndNoOtherWindow) {
   EXPECT_EQ(item.tensors.find("observation.state")->shape, (std::vector<std::int64_t>{2}));
 }
 
+std::vector<std::int64_t> numbers_of(const data::Dataset& dataset) {
+  std::vector<std::int64_t> numbers;
+  for (const data::Episode& episode : dataset.episodes()) numbers.push_back(episode.index);
+  return numbers;
+}
+
+TEST(DatasetSetup, ASplitHoldsOutTheLastEpisodesOfTheListAsItWasTyped) {
+  config::TrainConfig config = fresh("pusht_keypoints");
+  config.dataset.episodes = {{7, 0, 5, 3, 2}};
+  config.dataset.exclude_episodes = {{2}};
+  config.dataset.eval_split = 0.5;
+  config.eval_steps = 1;
+  const Datasets datasets = open_datasets(config, 16);
+  EXPECT_EQ(numbers_of(*datasets.train), (std::vector<std::int64_t>{0, 7}));
+  EXPECT_EQ(numbers_of(*datasets.held_out), (std::vector<std::int64_t>{3, 5}));
+  EXPECT_EQ(&datasets.train->metadata(), &datasets.held_out->metadata());
+  EXPECT_EQ(datasets.held_out->item(0).tensors.find("action")->shape.size(), 2U);
+
+  config.max_eval_samples = 20;
+  const data::LoaderOptions loading = held_out_loading(*datasets.held_out, config);
+  EXPECT_EQ(loading.batch_size, config.batch_size);
+  EXPECT_EQ(loading.rows->size(), 20U);
+}
+
+TEST(DatasetSetup, HeldOutEpisodesThatNothingLooksAtAreNotOpened) {
+  config::TrainConfig config = fresh("pusht_keypoints");
+  config.dataset.eval_split = 0.2;
+  const Datasets datasets = open_datasets(config, 16);
+  EXPECT_EQ(datasets.train->num_episodes(), 9);
+  EXPECT_EQ(datasets.held_out, nullptr);
+  config.dataset.eval_split = 0;
+  EXPECT_EQ(open_datasets(config, 16).train->num_episodes(), 12);
+}
+
 TEST(DatasetSetup, DatasetThatIsNotOnThisMachineNamesTheFolderAndTheCure) {
   config::DatasetConfig config;
   config.repo_id = "nobody/nothing";
