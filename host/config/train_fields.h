@@ -41,7 +41,7 @@ struct Fields<DatasetConfig> {
       no_op("return_uint8", &Config::return_uint8, "training always reads bytes"),
       default_only("depth_output_unit", &Config::depth_output_unit, "unit of depth images").one_of("mm|m"),
       default_only("streaming", &Config::streaming, "read from the hub while training"),
-      default_only("eval_split", &Config::eval_split, "share of episodes held out"));
+      effective("eval_split", &Config::eval_split, "share of each task's episodes, the last ones, not trained on"));
 };
 
 template <>
@@ -196,8 +196,10 @@ struct Fields<TrainConfig> {
       effective("steps", &Config::steps, "batches to train on"),
       no_op("env_eval_freq", &Config::env_eval_freq, "no environment can be given"),
       effective("log_freq", &Config::log_freq, "steps between log lines; 0: none"),
-      default_only("eval_steps", &Config::eval_steps, "steps between losses on held-out data"),
-      no_op("max_eval_samples", &Config::max_eval_samples, "only read with eval_steps"),
+      effective("eval_steps", &Config::eval_steps,
+                "steps between losses on the episodes of dataset.eval_split; 0: never"),
+      effective("max_eval_samples", &Config::max_eval_samples,
+                "held-out frames to look at, split evenly over tasks; 0: all"),
       effective("tolerance_s", &Config::tolerance_s, "how far a frame's time may be from the wanted one, in seconds"),
       effective("save_checkpoint", &Config::save_checkpoint, "write checkpoints"),
       effective("save_freq", &Config::save_freq, "steps between checkpoints; 0: only the last"),

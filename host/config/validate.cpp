@@ -73,6 +73,15 @@ void check_numbers(const Checker& check, const TrainConfig& config) {
                 "needs --eval.recording=true.");
 }
 
+void check_held_out(const Checker& check, const TrainConfig& config) {
+  check.within("dataset.eval_split", config.dataset.eval_split, 0, 1, true);
+  check.require(
+      config.eval_steps <= 0 || config.dataset.eval_split > 0, "eval_steps",
+      format("found {}, and no episodes are held out (dataset.eval_split is 0.0). Add --dataset.eval_split=0.1, "
+             "or leave out --eval_steps.",
+             config.eval_steps));
+}
+
 void check_ema(const Checker& check, const EmaConfig& ema) {
   if (ema.decay) check.within("ema.decay", *ema.decay, 0, 1);
   check.at_least("ema.update_after_step", ema.update_after_step, 0);
@@ -214,6 +223,7 @@ void check_policy(const Settings& settings, const Checker& check, const TrainCon
 void validate(const Settings& settings, const TrainConfig& config) {
   const Checker check(settings);
   check_numbers(check, config);
+  check_held_out(check, config);
   check_ema(check, config.ema);
   check_grad_scaler(settings, check, config.accelerator);
   check_policy(settings, check, config);

@@ -80,8 +80,6 @@ TEST(CommandLine, RefusesByNameWhatIsNotSupportedYet) {
 TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
   const Arguments accepted{"--dataset.image_transforms.enable=false",
                            "--dataset.streaming=false",
-                           "--dataset.eval_split=0",
-                           "--eval_steps=0",
                            "--wandb.enable=false",
                            "--job.target=null",
                            "--job.target=local",
@@ -94,8 +92,6 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
   for (const std::string& flag : accepted) EXPECT_NO_THROW(parse_basics({flag})) << flag;
   const Arguments refused{"--dataset.image_transforms.enable=true",
                           "--dataset.streaming=true",
-                          "--dataset.eval_split=0.1",
-                          "--eval_steps=10",
                           "--wandb.enable=true",
                           "--job.target=a100",
                           "--parallelism.dp_shard=-1",

@@ -64,6 +64,22 @@ TEST(Rules, RangesAreChecked) {
   EXPECT_NO_THROW(parse_basics({"--policy.n_action_steps=1", "--policy.temporal_ensemble_coeff=0.01"}));
 }
 
+TEST(Rules, ALossOnHeldOutDataNeedsHeldOutData) {
+  for (const char* value : {"-0.1", "1", "1.5", "nan", "inf"}) {
+    const Refusal refusal = refusal_of_basics({"--dataset.eval_split=" + std::string(value)});
+    EXPECT_EQ(refusal.kind, ErrorKind::kUsage);
+    EXPECT_THAT(refusal.message,
+                AllOf(HasSubstr("--dataset.eval_split: found "), HasSubstr("from 0.0 to 1.0 (exclusive)")));
+  }
+  EXPECT_THAT(refusal_of_basics({"--eval_steps=10"}).message,
+              AllOf(HasSubstr("--eval_steps: found 10"), HasSubstr("Add --dataset.eval_split=0.1")));
+  EXPECT_EQ(parse_basics({"--dataset.eval_split=0.99", "--eval_steps=10"}).config.eval_steps, 10);
+  EXPECT_EQ(parse_basics({"--dataset.eval_split=0.25"}).config.dataset.eval_split, 0.25);
+  for (const char* flag : {"--eval_steps=0", "--eval_steps=-1", "--max_eval_samples=-1", "--max_eval_samples=7"}) {
+    EXPECT_NO_THROW(parse_basics({flag})) << flag;
+  }
+}
+
 TEST(Rules, TheLossScalerBelongsToFp16) {
   const std::string fp16 = "--accelerator.mixed_precision=fp16";
   const std::string scaler = "--accelerator.grad_scaler.";
