@@ -120,10 +120,6 @@ Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cac
   return open_parts(options, split, /*with_held_out=*/config.eval_steps > 0);
 }
 
-std::shared_ptr<const data::Dataset> open_dataset(const config::TrainConfig& config, std::int64_t frame_cache_mb) {
-  return open_datasets(config, frame_cache_mb).train;
-}
-
 policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_imagenet_stats) {
   data::DatasetStats stats = metadata.stats();
   if (use_imagenet_stats) data::imagenet_stats(stats, metadata.color_camera_keys());

@@ -24,9 +24,6 @@ struct Datasets {
 /// share the metadata, and the memory for frames by their numbers of frames. Checks the files. Throws Error(kData).
 Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cache_mb);
 
-/// The part to train on.
-std::shared_ptr<const data::Dataset> open_dataset(const config::TrainConfig& config, std::int64_t frame_cache_mb);
-
 /// The statistics that normalization uses: the dataset's, cameras with ImageNet's mean and deviation if so configured.
 policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_imagenet_stats);
 

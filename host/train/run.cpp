@@ -15,6 +15,7 @@
 #include "host/precision/training_precision.h"
 #include "host/train/batch.h"
 #include "host/train/dataset_setup.h"
+#include "host/train/held_out.h"
 #include "host/train/phase_clock.h"
 #include "host/train/random_state.h"
 #include "host/train/run_state.h"
@@ -102,7 +103,9 @@ class Run {
   }
 
   void open_data() {
-    dataset_ = open_dataset(config(), command_.host.frame_cache_mb);
+    Datasets datasets = open_datasets(config(), command_.host.frame_cache_mb);
+    dataset_ = std::move(datasets.train);
+    held_out_dataset_ = std::move(datasets.held_out);
     fill_features(config(), dataset_->metadata());
   }
 
@@ -215,6 +218,7 @@ class Run {
                             start_step_);
     report::MetricsLog metrics_log(*config().output_dir, start_step_);
     const auto loader = make_loader(dataset_, config(), start_);
+    std::optional<HeldOut> held_out = make_held_out(step);
     state_.policy->set_training(true);
 
     LoopParts parts;
@@ -226,12 +230,14 @@ class Run {
     parts.accelerator = &accelerator_;
     parts.metrics = &metrics;
     parts.metrics_log = &metrics_log;
+    if (held_out) parts.held_out_loss = [&] { return held_out->loss(); };
     parts.examine_samples = [this](const std::vector<std::int64_t>& rows) { return examine_samples(*dataset_, rows); };
     parts.save = [this](std::int64_t at, std::int64_t skipped_updates) {
       writer_->save(to_checkpoint(state_, at, skipped_updates));
     };
     return run_loop({.steps = config().steps,
                      .log_freq = config().log_freq,
+                     .eval_steps = config().eval_steps,
                      .save_freq = config().save_freq,
                      .save_checkpoint = config().save_checkpoint,
                      .watch = {.max_skipped_updates = command_.host.max_skipped_updates,
@@ -240,13 +246,26 @@ class Run {
                     parts, start_step_);
   }
 
+  std::optional<HeldOut> make_held_out(TrainStep& step) {
+    if (!held_out_dataset_) return std::nullopt;
+    return HeldOut({.dataset = held_out_dataset_,
+                    .loading = held_out_loading(*held_out_dataset_, config()),
+                    .policy = state_.policy.get(),
+                    .prepare = [this](const data::Batch& batch) { return prepare_batch(batch); },
+                    .forward = [&step](const policy::Batch& batch) { return step.forward(batch); }});
+  }
+
+  policy::Batch prepare_batch(const data::Batch& batch) {
+    return state_.processors->pre.normalize(to_tensors(batch, device_, config().rename_map));
+  }
+
   TrainingBatch next_batch(data::DataLoader& loader) {
     TrainingBatch prepared;
     PhaseClock clock;
     data::Batch batch = loader.next();
     if (batch.starts_epoch) draw_loader_seed();
     prepared.dataloading_s = clock.lap();
-    prepared.tensors = state_.processors->pre.normalize(to_tensors(batch, device_, config().rename_map));
+    prepared.tensors = prepare_batch(batch);
     prepared.rows = std::move(batch.rows);
     prepared.preprocessing_s = clock.lap();
     return prepared;
@@ -267,6 +286,7 @@ class Run {
   std::optional<fs::path> backbone_file_;
   std::optional<checkpoint::CheckpointWriter> writer_;
   std::shared_ptr<const data::Dataset> dataset_;
+  std::shared_ptr<const data::Dataset> held_out_dataset_;  ///< null without one
 };
 
 }  // namespace

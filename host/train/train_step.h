@@ -52,12 +52,14 @@ class TrainStep {
 
   StepReport operator()(const policy::Batch& batch);
 
+  /// The policy's loss in the run's precision.
+  policy::Loss forward(const policy::Batch& batch);
+
   /// For the message of a run that stops: repeats forward and backward, and names the first parameter whose gradient is
   /// not finite. The gradients are dropped afterwards.
   std::string find_overflow(const policy::Batch& batch);
 
  private:
-  policy::Loss forward(const policy::Batch& batch);
   void backward(const policy::Loss& loss);
   void update(StepReport& report);
 

@@ -46,6 +46,7 @@ class Loop {
       progress.advance();
       if (due(read_freq_, step_)) read_pending();
       if (due(options_.log_freq, step_)) log_window();
+      if (parts_.held_out_loss && due(options_.eval_steps, step_)) evaluate();
       // A checkpoint holds no half accumulated gradients: inside an accumulation window the save waits for its end.
       save_due_ = save_due_ || due(options_.save_freq, step_);
       const bool last = step_ == options_.steps;
@@ -132,6 +133,18 @@ class Loop {
     parts_.metrics_log->write(metrics.record());
     warn_about_data_wait(metrics);
     metrics.start_window();
+  }
+
+  /// The loss on held-out data; one that is not finite does not concern the training.
+  void evaluate() {
+    const std::optional<double> loss = parts_.held_out_loss();
+    if (!loss) {
+      log::warn("step {}: the held-out loss was left unfinished", step_);
+      return;
+    }
+    log::info("step {}: eval_loss={:.4f}", step_, *loss);
+    if (!std::isfinite(*loss)) log::warn("step {}: the held-out loss is not finite; training goes on", step_);
+    parts_.metrics_log->write({{"step", step_}, {"eval_loss", *loss}}, "eval");
   }
 
   /// What is not an average: how things stand now.

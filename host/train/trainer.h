@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <functional>
+#include <optional>
 #include <vector>
 
 #include "host/report/metrics.h"
@@ -14,6 +15,7 @@ namespace lerobot::train {
 struct LoopOptions {
   std::int64_t steps = 0;  ///< where to stop, counted in micro-batches
   std::int64_t log_freq = 0;
+  std::int64_t eval_steps = 0;
   std::int64_t save_freq = 0;
   bool save_checkpoint = true;
   WatchOptions watch;
@@ -37,15 +39,17 @@ struct LoopParts {
   accel::Accelerator* accelerator = nullptr;
   report::Metrics* metrics = nullptr;
   report::MetricsLog* metrics_log = nullptr;
+  /// The loss on held-out data, or nothing when a signal ended it; no function without such data.
+  std::function<std::optional<double>()> held_out_loss;
   /// What is wrong with these samples, in sentences for a message.
   std::function<std::string(const std::vector<std::int64_t>& rows)> examine_samples;
   /// Writes a checkpoint of the given step, after so many skipped updates. Throws Error(kIo) when there is no room.
   std::function<void(std::int64_t step, std::int64_t skipped_updates)> save;
 };
 
-/// Runs the loop from `start_step` on: train, log, save, in the reference's order. Values stay on the device until a
-/// log line, a checkpoint or the watch over skipped updates needs them. Returns the process's exit code: 0, 130 after
-/// SIGINT and 143 after SIGTERM (the run was saved), or that of a final save that failed.
+/// Runs the loop from `start_step` on: train, log, evaluate, save, in the reference's order. Values stay on the device
+/// until a log line, a checkpoint or the watch over skipped updates needs them. Returns the process's exit code: 0, 130
+/// after SIGINT and 143 after SIGTERM (the run was saved), or that of a final save that failed.
 int run_loop(const LoopOptions& options, const LoopParts& parts, std::int64_t start_step);
 
 }  // namespace lerobot::train

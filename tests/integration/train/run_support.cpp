@@ -37,6 +37,19 @@ std::vector<std::string> small_act(const std::string& dataset, const std::filesy
   return arguments;
 }
 
+std::vector<std::string> recorded_flags(const boost::json::value& command, const std::filesystem::path& output_dir) {
+  std::vector<std::string> flags;
+  const auto& words = command.as_array();
+  for (std::size_t i = 1; i < words.size(); ++i) {
+    std::string word(std::string_view(words[i].as_string()));
+    const std::string root = "--dataset.root=";
+    if (word.starts_with(root)) word = root + test_data(word.substr(root.size())).string();
+    if (!word.starts_with("--output_dir=")) flags.push_back(std::move(word));
+  }
+  flags.push_back("--output_dir=" + output_dir.string());
+  return flags;
+}
+
 void train(const std::vector<std::string>& arguments) {
   const Outcome outcome = run_program(train_program(), arguments);
   ASSERT_EQ(outcome.exit_code, 0) << outcome.out;
@@ -62,7 +75,9 @@ std::vector<boost::json::object> metrics(const std::filesystem::path& output_dir
 
 std::vector<double> column(const std::filesystem::path& output_dir, const std::string& name) {
   std::vector<double> out;
-  for (const auto& record : metrics(output_dir)) out.push_back(record.at(name).to_number<double>());
+  for (const auto& record : metrics(output_dir)) {
+    if (const auto* value = record.if_contains(name)) out.push_back(value->to_number<double>());
+  }
   return out;
 }
 

@@ -18,6 +18,9 @@ std::filesystem::path test_data(const std::string& name);
 std::vector<std::string> small_act(const std::string& dataset, const std::filesystem::path& output_dir,
                                    const std::vector<std::string>& more = {});
 
+/// The flags of a recorded command line, its paths replaced by ours.
+std::vector<std::string> recorded_flags(const boost::json::value& command, const std::filesystem::path& output_dir);
+
 /// Runs lerobot-train and expects success; the output is shown when it fails.
 void train(const std::vector<std::string>& arguments);
 
@@ -26,7 +29,7 @@ void expect_error_line(const Outcome& outcome, int code, const std::vector<std::
 
 /// The lines of metrics.jsonl.
 std::vector<boost::json::object> metrics(const std::filesystem::path& output_dir);
-/// Column of metrics.jsonl.
+/// Column of metrics.jsonl: of the lines that have it.
 std::vector<double> column(const std::filesystem::path& output_dir, const std::string& name);
 
 std::string file_content(const std::filesystem::path& path);

@@ -45,31 +45,17 @@ void expect_trace(const std::filesystem::path& output_dir, const value& trace, c
   }
 }
 
-/// The flags that Python was started with, its paths replaced by ours.
-std::vector<std::string> command_of(const value& trace, const std::filesystem::path& output_dir) {
-  std::vector<std::string> arguments;
-  const auto& words = trace.at("command").as_array();
-  for (std::size_t i = 1; i < words.size(); ++i) {
-    std::string word(std::string_view(words[i].as_string()));
-    const std::string root = "--dataset.root=";
-    if (word.starts_with(root)) word = root + test_data(word.substr(root.size())).string();
-    if (word.starts_with("--output_dir=")) word = "--output_dir=" + output_dir.string();
-    arguments.push_back(word);
-  }
-  return arguments;
-}
-
 TEST(Trace, ActWithoutCameraFollowsPython) {
   const std::filesystem::path output = make_temporary_directory("trace") + "/run";
   const value trace = read_trace("act_keypoints", "trace.json");
-  train(command_of(trace, output));
+  train(recorded_flags(trace.at("command"), output));
   expect_trace(output, trace, {.loss = 1e-5, .part = 1e-5, .grad_norm = 1e-4});
 }
 
 TEST(Trace, ActWithCameraFollowsPython) {
   const std::filesystem::path output = make_temporary_directory("trace") + "/run";
   const value trace = read_trace("act_pusht", "trace.json");
-  train(command_of(trace, output));
+  train(recorded_flags(trace.at("command"), output));
   // The L1 part is a fiftieth of the loss here: the same rounding weighs fifty times as much in it.
   expect_trace(output, trace, {.loss = 5e-5, .part = 2e-3, .grad_norm = 1e-3});
 }

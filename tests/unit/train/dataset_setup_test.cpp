@@ -51,7 +51,7 @@ TEST(DatasetSetup, FeaturesAndStatisticsAreThoseOfPythonsCheckpoint) {
 TEST(DatasetSetup, ActSeesItsChunkOfActionsAndNoOtherWindow) {
   config::TrainConfig config = fresh("pusht_keypoints");
   std::get<config::ActConfig>(*config.policy).chunk_size = 7;
-  const auto dataset = open_dataset(config, 16);
+  const auto dataset = open_datasets(config, 16).train;
   const data::Item item = dataset->item(0);
   EXPECT_EQ(item.tensors.find("action")->shape, (std::vector<std::int64_t>{7, 2}));
   EXPECT_EQ(item.tensors.find("action_is_pad")->shape, (std::vector<std::int64_t>{7}));
