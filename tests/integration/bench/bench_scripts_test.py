@@ -1,4 +1,4 @@
-"""bench/compare and bench/profile on two small trainers whose numbers are known: do the tables say what was logged?"""
+"""bench/compare, bench/precision and bench/profile on small trainers whose numbers are known: do the tables say them?"""
 
 import json
 import os
@@ -23,6 +23,7 @@ mkdir -p "$output"
 for ((i = 1; i <= steps; ++i)); do
   updt={update}; ((i == 1)) && updt=9.000
   printf '\rTraining: 1/9 [?step/s]INFO 2026-01-01 00:00:00 ot_train.py:769 step:%d smpl:%d ep:0 epch:0.01 ' $i $i >&2
+  for flag; do [[ $flag == --accelerator.mixed_precision=bf16 ]] && ((i > 1)) && updt=0.080; done
   printf 'loss:{loss} grdn:1.000 lr:1.0e-05 data_s:0.010 prep_s:0.001 updt_s:%s step_s:%s smp/s:4\n' $updt $updt >&2
   {metrics}
 done
@@ -101,6 +102,31 @@ class BenchScripts(unittest.TestCase):
         result = self.compare("--pairs=1", "--timeout=1")
         self.assertEqual(result.returncode, 1)
         self.assertRegex(result.stderr, r"(?s)ours-1 took longer than --timeout 1 s.*waiting")
+
+    def test_precision_compares_bf16_with_float32_of_the_same_trainer(self):
+        result = self.bench("precision", "--pairs=2", "--", "--seed=7")
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\| +float32 \| +bf16 \| bf16/float32 \|")
+        self.assertRegex(result.stdout, r"update, median\s+\|\s+s \|\s+0.100 \|\s+0.080 \|\s+0.80 \|\s+0.80..0.80")
+        self.assertEqual(self.row("update, median")["bf16"], 0.08)
+        calls = [call.split() for call in self.calls.read_text().splitlines()]
+        bf16 = ["--accelerator.mixed_precision=bf16" in call for call in calls]
+        self.assertEqual(bf16, [False, True, True, False])
+        self.assertTrue(all("--seed=7" in call for call in calls))
+
+    def test_precision_takes_any_two_settings_by_name(self):
+        variants = ("--variant=on=--ema.enable=true --ema.decay=0.9", "--variant", "off=")
+        result = self.bench("precision", "--pairs=1", *variants)
+        self.assertEqual(result.returncode, 0, result.stderr)
+        self.assertRegex(result.stdout, r"\| +on \| +off \| +off/on \|")
+        used = json.loads(self.json.read_text())["variants"]
+        self.assertEqual(used, {"on": ["--ema.enable=true", "--ema.decay=0.9"], "off": []})
+        on, off = self.calls.read_text().splitlines()
+        self.assertIn(" --ema.enable=true --ema.decay=0.9 ", on)
+        self.assertNotIn("ema", off)
+        for wrong in (["a="], ["a=", "a=--x"], ["a b=", "c="], ["a", "c="]):
+            flags = [f"--variant={text}" for text in wrong]
+            self.assertEqual(self.bench("precision", *flags).returncode, 2, wrong)
 
     def test_the_profile_splits_the_step_and_its_update(self):
         self.trainer("ours", self.ours, update="0.100", metrics=METRICS)
