@@ -6,6 +6,7 @@
 
 #include "host/base/json.h"
 #include "tests/integration/simaccel/sim_support.h"
+#include "tests/simaccel/counters.h"
 
 namespace lerobot::test {
 namespace {
@@ -220,6 +221,44 @@ TEST_F(Fp16, NeedsNoFloat64OnTheDevice) {
   run(fp16("run", {"--steps=4", kScaler + "growth_interval=2", "--ema.enable=true"}),
       same_numbers("float64=no," + overflows("2")));
   EXPECT_THAT(column(out("run"), "scale"), ElementsAre(1024, 512, 512, 1024));
+}
+
+TEST_F(Fp16, NoStepWaitsForTheDevice) {
+  const auto reads = [&](const std::string& steps, const std::string& more) {
+    const std::string file = (folder_.path / ("counters" + steps)).string();
+    Environment environment = same_numbers(overflows("2"));
+    environment["LEROBOT_SIMACCEL_COUNTERS"] = file;
+    run(fp16("run" + steps + more,
+             {"--steps=" + steps, "--save_checkpoint=false", "--log_freq=0", "--ema.enable=true", more}),
+        environment);
+    return simaccel::map_counters(file.c_str()).devices[0].reads.load();
+  };
+  // What is read at the end of a run is read once.
+  const std::uint64_t few = reads("3", "--max_skipped_updates=0");
+  EXPECT_EQ(reads("19", "--max_skipped_updates=0"), few);
+  EXPECT_GT(reads("20", "--max_skipped_updates=4"), few) << "the watch reads now and then";
+}
+
+TEST_F(Fp16, MatrixProductsAndConvolutionsRunInIt) {
+  for (const auto& [name, type] : {std::pair{"fp16", simaccel::NumberType::kFloat16},
+                                   {"bf16", simaccel::NumberType::kBFloat16},
+                                   {"no", simaccel::NumberType::kFloat32}}) {
+    const std::string file = (folder_.path / (std::string("counters.") + name)).string();
+    Environment environment = same_numbers();
+    environment["LEROBOT_SIMACCEL_COUNTERS"] = file;
+    const std::vector<std::string> flags{precision(name), "--steps=1", "--batch_size=1", "--save_checkpoint=false"};
+    run(on_simaccel(tiny_act("pusht_sim", out(name), flags)), environment);
+    simaccel::DeviceCounters& device = simaccel::map_counters(file.c_str()).devices[0];
+    for (const auto other :
+         {simaccel::NumberType::kFloat32, simaccel::NumberType::kFloat16, simaccel::NumberType::kBFloat16}) {
+      EXPECT_EQ(device.convolutions[other] > 0, other == type) << name << " " << static_cast<int>(other);
+      // The loss and what belongs to it stay in float32.
+      if (other != simaccel::NumberType::kFloat32) {
+        EXPECT_EQ(device.products[other] > 0, other == type) << name;
+      }
+    }
+    EXPECT_GT(device.products[type], 50U) << name;
+  }
 }
 
 TEST_F(Fp16, WithACameraLearns) {

@@ -105,7 +105,9 @@ TEST(Act, LearnsUnderAutocastWithItsWeightsAndGradientsInFloat32) {
     loss.total.backward();
     for (const auto& [name, parameter] : policy->parameters()) {
       EXPECT_EQ(parameter.scalar_type(), at::kFloat) << name;
-      if (parameter.grad().defined()) EXPECT_EQ(parameter.grad().scalar_type(), at::kFloat) << name;
+      if (parameter.grad().defined()) {
+        EXPECT_EQ(parameter.grad().scalar_type(), at::kFloat) << name;
+      }
     }
   }
 }
