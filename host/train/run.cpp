@@ -27,12 +27,18 @@ namespace {
 
 namespace fs = std::filesystem;
 
+/// The device in a configuration: index 0 goes without saying, as Python LeRobot knows mps and xpu by their type only.
+std::string stored_name(const at::Device& device) {
+  return device.index() > 0 ? device.str() : at::DeviceTypeName(device.type(), /*lower_case=*/true);
+}
+
 /// One training run, set up in the order in which Python draws random numbers: seed, dataset, policy, loader.
 class Run {
  public:
   Run(const config::TrainCommand& command, accel::Accelerator& accelerator, const std::vector<std::string>& rejected)
-      : command_(command), accelerator_(accelerator), rejected_(rejected), device_(accelerator.torch_device()) {
+      : command_(command), accelerator_(accelerator), rejected_(rejected) {
     state_.config = command.config;
+    state_.device = at::Device(accelerator.torch_device());
   }
 
   int train() {
@@ -55,7 +61,7 @@ class Run {
     precision_ = precision::usable_precision(config().accelerator.mixed_precision, accelerator_, rejected_);
     tf32_state_ = precision::set_tf32(config().tf32, accelerator_);
     if (command_.host.num_threads > 0) at::set_num_threads(static_cast<int>(command_.host.num_threads));
-    config::common(policy_config()).device = accelerator_.torch_device();
+    config::common(policy_config()).device = stored_name(state_.device);
     if (command_.checkpoint) {
       resumed_ = checkpoint::load(*command_.checkpoint);
       start_step_ = resumed_->position.step;
@@ -110,10 +116,10 @@ class Run {
   }
 
   void make_model() {
-    state_.policy = policy::make_policy(policy_config(), device_);
+    state_.policy = policy::make_policy(policy_config(), state_.device);
     if (resumed_) {
       load_weights(resumed_->model);
-      state_.processors = read_processors(*resumed_, device_);
+      state_.processors = read_processors(*resumed_, state_.device);
       state_.rng = resumed_->rng;
       return;
     }
@@ -124,8 +130,8 @@ class Run {
     }
     const data::DatasetMetadata& metadata = dataset_->metadata();
     state_.processors =
-        policy::make_processors(policy_config(), training_stats(metadata, config().dataset.use_imagenet_stats), device_,
-                                {ErrorKind::kData, (metadata.root() / "meta/stats.json").string()});
+        policy::make_processors(policy_config(), training_stats(metadata, config().dataset.use_imagenet_stats),
+                                state_.device, {ErrorKind::kData, (metadata.root() / "meta/stats.json").string()});
     state_.rng = checkpoint::fresh_rng_state(config().seed);
   }
 
@@ -148,7 +154,7 @@ class Run {
     if (config().scheduler) {
       state_.scheduler = optim::make_scheduler(*config().scheduler, *state_.optimizer, config().steps);
     }
-    state_.scaler.emplace(accelerator_, device_, config().accelerator.grad_scaler,
+    state_.scaler.emplace(accelerator_, state_.device, config().accelerator.grad_scaler,
                           precision_ == accel::Precision::kFloat16);
     if (config().ema.enable) {
       state_.ema.emplace(state_.policy->parameters(), config().ema,
@@ -256,7 +262,7 @@ class Run {
   }
 
   policy::Batch prepare_batch(const data::Batch& batch) {
-    return state_.processors->pre.normalize(to_tensors(batch, device_, config().rename_map));
+    return state_.processors->pre.normalize(to_tensors(batch, state_.device, config().rename_map));
   }
 
   TrainingBatch next_batch(data::DataLoader& loader) {
@@ -274,7 +280,6 @@ class Run {
   const config::TrainCommand& command_;
   accel::Accelerator& accelerator_;
   const std::vector<std::string>& rejected_;
-  at::Device device_;
   accel::Precision precision_ = accel::Precision::kFloat32;
   std::string tf32_state_;
   RunState state_;

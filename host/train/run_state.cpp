@@ -13,11 +13,6 @@ namespace {
 constexpr const char* kPreprocessor = "policy_preprocessor";
 constexpr const char* kPostprocessor = "policy_postprocessor";
 
-/// "cuda" of "cuda:1": what LeRobot writes into a processor's file.
-std::string device_type(const std::string& device) {
-  return device.substr(0, device.find(':'));
-}
-
 checkpoint::ProcessorFile processor_file(const char* name, boost::json::value json, std::string_view state_file,
                                          const policy::Normalizer& normalizer) {
   checkpoint::ProcessorFile file{.name = name, .json = std::move(json), .states = {}};
@@ -81,9 +76,10 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, s
   out.model = state.policy->state_dict();
   const policy::Normalizer& pre = state.processors->pre;
   const policy::Normalizer& post = state.processors->post;
-  const std::string device = config::common(*state.config.policy).device.value_or("cpu");
+  // The type alone, as LeRobot writes it into a processor's file.
+  const std::string device_type = at::DeviceTypeName(state.device.type(), /*lower_case=*/true);
   out.processors.push_back(processor_file(
-      kPreprocessor, policy::preprocessor_json(pre.normalization(), state.config.rename_map, device_type(device)),
+      kPreprocessor, policy::preprocessor_json(pre.normalization(), state.config.rename_map, device_type),
       policy::kPreprocessorState, pre));
   out.processors.push_back(processor_file(kPostprocessor, policy::postprocessor_json(post.normalization()),
                                           policy::kPostprocessorState, post));
@@ -93,7 +89,7 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, s
   if (state.scaler->enabled()) out.scaler = state.scaler->state_json();
   if (state.ema) out.ema = state.ema->state();
   out.rng = state.rng;
-  checkpoint::record_torch_rng(out.rng, at::Device(device));
+  checkpoint::record_torch_rng(out.rng, state.device);
   return out;
 }
 
@@ -120,8 +116,7 @@ void restore(RunState& state, const checkpoint::Checkpoint& checkpoint, const st
   }
   restore_scaler(*state.scaler, checkpoint, source);
   restore_ema(state, checkpoint, source);
-  checkpoint::restore_torch_rng(checkpoint.rng,
-                                at::Device(config::common(*state.config.policy).device.value_or("cpu")));
+  checkpoint::restore_torch_rng(checkpoint.rng, state.device);
 }
 
 }  // namespace lerobot::train

@@ -19,6 +19,7 @@ namespace lerobot::train {
 /// Everything that training changes and a checkpoint keeps.
 struct RunState {
   config::TrainConfig config;  ///< as it is saved: features filled in, device resolved
+  at::Device device = at::kCPU;
   std::unique_ptr<policy::Policy> policy;
   std::optional<policy::Processors> processors;
   std::unique_ptr<optim::Optimizer> optimizer;

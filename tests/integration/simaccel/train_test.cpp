@@ -86,6 +86,15 @@ TEST_F(Simaccel, ItsOwnRandomStateIsPartOfTheCheckpoint) {
   EXPECT_EQ(config.at("device").as_string(), "simaccel:1");
 }
 
+TEST_F(Simaccel, TheFirstDeviceIsStoredByItsTypeAlone) {
+  run(on_simaccel(keypoints(sim_, {"--steps=1"}), "simaccel:0"));
+  const fs::path model = sim_ / "checkpoints/last/pretrained_model";
+  EXPECT_EQ(json::read_file(model / "config.json", ErrorKind::kData).at("device").as_string(), "simaccel");
+  EXPECT_THAT(file_content(model / "policy_preprocessor.json"), HasSubstr("\"device\": \"simaccel\""));
+  EXPECT_THAT(run(on_simaccel({"--resume=true", "--config_path=" + sim_.string(), "--steps=2"})),
+              HasSubstr("Device: simaccel:0 ("));
+}
+
 TEST_F(Simaccel, WithoutFloat64NoneIsAsked) {
   run(on_simaccel(keypoints(sim_, {"--steps=2"})), same_numbers("float64=no"));
   const auto camera = tiny_act("pusht_sim", cpu_, {"--steps=1", "--batch_size=2", "--save_checkpoint=false"});
