@@ -18,9 +18,8 @@ void put_pointer(std::byte* at, const void* pointer) {
 }  // namespace
 
 Parameter text(std::string name, std::string_view value) {
-  Parameter parameter{std::move(name), Parameter::Kind::kText, std::vector<std::byte>(value.size())};
-  std::memcpy(parameter.content.data(), value.data(), value.size());
-  return parameter;
+  const auto* bytes = reinterpret_cast<const std::byte*>(value.data());
+  return {std::move(name), Parameter::Kind::kText, std::vector<std::byte>(bytes, bytes + value.size())};
 }
 
 std::uint32_t struct_size(const std::vector<std::byte>& structure) {
