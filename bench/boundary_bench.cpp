@@ -3,55 +3,23 @@
 #include <ATen/ops/_amp_foreach_non_finite_check_and_unscale.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/zeros.h>
-#include <dlfcn.h>
-#include <torch/version.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
 #include <exception>
-#include <stdexcept>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "host/accel/accelerator.h"
 #include "host/policy/policy.h"
+#include "host/precision/tensor_view.h"
+#include "tests/support/plugin_in_process.h"
 
 namespace lerobot {
 namespace {
-
-template <typename Struct>
-Struct sized() {
-  Struct value{};
-  value.struct_size = sizeof(Struct);
-  return value;
-}
-
-void check(lra_status status, const lra_error& error) {
-  if (status != LRA_OK) throw std::runtime_error(error.message);
-}
-
-/// The plugin's device 0, as the trainer would hold it.
-accel::Accelerator start_plugin(const std::string& library) {
-  void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
-  void* entry = handle == nullptr ? nullptr : dlsym(handle, LRA_GET_API_SYMBOL);
-  if (entry == nullptr) throw std::runtime_error(dlerror());
-  const std::string torch = TORCH_VERSION;
-  auto host = sized<lra_host_info>();
-  host.abi_major_min = host.abi_major_max = LRA_VERSION_MAJOR;
-  host.abi_minor = LRA_VERSION_MINOR;
-  host.torch_version = torch.data();
-  host.torch_version_size = torch.size();
-  auto api = sized<lra_api>();
-  auto error = sized<lra_error>();
-  check(reinterpret_cast<lra_get_api_fn>(entry)(&host, &api, &error), error);
-  const auto args = sized<lra_init_args>();
-  lra_context* context = nullptr;
-  check(api.init(&args, &context, &error), error);
-  return {api, context, 0};
-}
 
 /// The number of dimensions of each parameter of ACT with one camera.
 std::vector<std::size_t> act_dimensions() {
@@ -65,21 +33,6 @@ std::vector<std::size_t> act_dimensions() {
     dimensions.push_back(tensor.sizes().size());
   }
   return dimensions;
-}
-
-accel::TensorView view_of(const at::Tensor& tensor) {
-  auto view = sized<accel::TensorView>();
-  view.torch_type = static_cast<std::int32_t>(tensor.device().type());
-  view.torch_index = tensor.device().index();
-  view.dtype_code = LRA_DTYPE_FLOAT;
-  view.dtype_bits = static_cast<std::uint8_t>(tensor.element_size() * 8);
-  view.dtype_lanes = 1;
-  view.ndim = static_cast<std::uint32_t>(tensor.dim());
-  view.base = const_cast<void*>(tensor.storage().data());
-  view.byte_offset = static_cast<std::uint64_t>(tensor.storage_offset()) * tensor.element_size();
-  std::copy(tensor.sizes().begin(), tensor.sizes().end(), view.shape);
-  std::copy(tensor.strides().begin(), tensor.strides().end(), view.strides);
-  return view;
 }
 
 /// One update's unscale, from the gradients as the trainer holds them. Both make the two cells.
@@ -100,8 +53,8 @@ void unscale_through(accel::Accelerator& accelerator, const std::vector<at::Tens
   const Cells cells(device);
   std::vector<accel::TensorView> views;
   views.reserve(gradients.size());
-  for (const at::Tensor& gradient : gradients) views.push_back(view_of(gradient));
-  accelerator.scaler_unscale(views, view_of(cells.found_inf), view_of(cells.inv_scale));
+  for (const at::Tensor& gradient : gradients) views.push_back(precision::view_of(gradient));
+  accelerator.scaler_unscale(views, precision::view_of(cells.found_inf), precision::view_of(cells.inv_scale));
 }
 
 template <typename Function>
@@ -143,7 +96,8 @@ void measure(accel::Accelerator& accelerator, const std::vector<at::Tensor>& gra
 }
 
 void run(int pairs, const std::string& library) {
-  accel::Accelerator accelerator = start_plugin(library);
+  const auto started = test::start_in_process(library);
+  accel::Accelerator& accelerator = *started;
   const at::TensorOptions on_device = at::TensorOptions(at::kFloat).device(at::Device(accelerator.torch_device()));
   // One element each, in as many dimensions as the real ones: what crosses are views, and the time in which the kernel
   // goes through 50 million elements would only hide the cost.
@@ -160,7 +114,7 @@ void run(int pairs, const std::string& library) {
 int main(int argc, char** argv) {
   try {
     const int pairs = argc > 1 ? std::max(std::atoi(argv[1]), 10) : 2000;
-    const std::string library = argc > 2 ? argv[2] : LEROBOT_STAGE "/lib/lerobot/accel.d/cpu/liblerobot_accel_cpu.so";
+    const std::string library = argc > 2 ? argv[2] : lerobot::test::plugin_library("cpu");
     lerobot::run(pairs, library);
     return 0;
   } catch (const std::exception& error) {

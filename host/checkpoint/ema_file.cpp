@@ -1,6 +1,7 @@
 #include "host/checkpoint/ema_file.h"
 
-#include <algorithm>
+#include <c10/util/strides.h>
+
 #include <cmath>
 #include <limits>
 #include <type_traits>
@@ -124,15 +125,11 @@ std::string name_in(std::string_view entry) {
 
 /// How torch describes a tensor that is alone in its storage.
 pickle::Tensor describe_tensor(const std::string& key, DType dtype, const at::Tensor& tensor) {
-  pickle::Tensor out{.storage = {.dtype = dtype, .key = key, .elements = tensor.numel()},
-                     .offset = 0,
-                     .shape = tensor.sizes().vec(),
-                     .strides = std::vector<std::int64_t>(static_cast<std::size_t>(tensor.dim()))};
-  std::int64_t stride = 1;
-  for (std::size_t i = out.shape.size(); i-- > 0; stride *= std::max<std::int64_t>(out.shape[i], 1)) {
-    out.strides[i] = stride;
-  }
-  return out;
+  const c10::DimVector strides = c10::contiguous_strides(tensor.sizes());
+  return {.storage = {.dtype = dtype, .key = key, .elements = tensor.numel()},
+          .offset = 0,
+          .shape = tensor.sizes().vec(),
+          .strides = {strides.begin(), strides.end()}};
 }
 
 std::string pickled(const EmaState& state) {

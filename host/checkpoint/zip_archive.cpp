@@ -4,21 +4,18 @@
 #include <cstring>
 
 #include "host/base/error.h"
+#include "host/checkpoint/zip_format.h"
 
 namespace lerobot::checkpoint {
+
+using namespace zip;
+
 namespace {
 
-constexpr std::uint32_t kLocalHeader = 0x04034b50;
-constexpr std::uint32_t kCentralHeader = 0x02014b50;
-constexpr std::uint32_t kEnd = 0x06054b50;
-constexpr std::uint32_t kEnd64 = 0x06064b50;
-constexpr std::uint32_t kEnd64Locator = 0x07064b50;
 constexpr std::size_t kEndSize = 22;
 constexpr std::size_t kLocatorSize = 20;
 constexpr std::size_t kLongestComment = 0xFFFF;
 constexpr std::uint64_t kMostEntries = 1'000'000;
-constexpr std::uint16_t kZip64Field = 1;
-constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
 
 /// Little-endian numbers at checked offsets.
 class ZipReader {

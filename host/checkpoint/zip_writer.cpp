@@ -4,21 +4,19 @@
 #include <boost/crc.hpp>
 #include <utility>
 
+#include "host/checkpoint/zip_format.h"
+
 namespace lerobot::checkpoint {
+
+using namespace zip;
+
 namespace {
 
-constexpr std::uint32_t kLocalHeader = 0x04034b50;
-constexpr std::uint32_t kCentralHeader = 0x02014b50;
-constexpr std::uint32_t kEnd = 0x06054b50;
-constexpr std::uint32_t kEnd64 = 0x06064b50;
-constexpr std::uint32_t kEnd64Locator = 0x07064b50;
 constexpr std::uint64_t kEnd64Size = 44;  // of the record, without its first 12 bytes
 constexpr std::uint16_t kVersion = 45;    // of the format: the one that has zip64
 constexpr std::uint16_t kUtf8Names = 0x0800;
-constexpr std::uint16_t kZip64Field = 1;
 constexpr std::uint16_t kPaddingField = 0x4246;  // torch's "FB"
 constexpr std::uint16_t kEarliestDate = 0x0021;  // 1 January 1980: equal content gives equal files
-constexpr std::uint32_t kInZip64 = 0xFFFFFFFF;
 constexpr std::uint16_t kManyEntries = 0xFFFF;
 constexpr std::size_t kLocalHeaderSize = 30;
 constexpr std::size_t kFieldHeader = 4;

@@ -11,6 +11,7 @@
 #include "host/base/format.h"
 #include "host/base/json.h"
 #include "host/base/text.h"
+#include "host/config/grad_scaler_rules.h"
 
 namespace lerobot::config {
 namespace {
@@ -106,19 +107,16 @@ void check_grad_scaler(const Settings& settings, const Checker& check, const Acc
                                  "--accelerator.mixed_precision=fp16.",
                                  accelerator.mixed_precision));
   }
-  constexpr double kMaxFloat = std::numeric_limits<float>::max();
-  const auto in_float32 = [](double v) { return v > 0 && v <= kMaxFloat && static_cast<float>(v) > 0; };
   check.require(
-      in_float32(scaler.init_scale), "accelerator.grad_scaler.init_scale",
+      is_loss_scale(scaler.init_scale), "accelerator.grad_scaler.init_scale",
       format("found {}, needed a number above 0 that float32 can hold.", json::float_repr(scaler.init_scale)));
-  check.require(scaler.growth_factor > 1 && std::isfinite(scaler.growth_factor),
-                "accelerator.grad_scaler.growth_factor",
+  check.require(is_growth_factor(scaler.growth_factor), "accelerator.grad_scaler.growth_factor",
                 format("found {}, needed a finite number above 1.", json::float_repr(scaler.growth_factor)));
-  check.require(scaler.backoff_factor > 0 && scaler.backoff_factor < 1, "accelerator.grad_scaler.backoff_factor",
+  check.require(is_backoff_factor(scaler.backoff_factor), "accelerator.grad_scaler.backoff_factor",
                 format("found {}, needed a number between 0 and 1.", json::float_repr(scaler.backoff_factor)));
-  check.require(scaler.growth_interval >= 1 && scaler.growth_interval <= std::numeric_limits<std::int32_t>::max(),
+  check.require(scaler.growth_interval >= 1 && scaler.growth_interval <= kMaxGrowthInterval,
                 "accelerator.grad_scaler.growth_interval",
-                format("found {}, needed 1 to {}.", scaler.growth_interval, std::numeric_limits<std::int32_t>::max()));
+                format("found {}, needed 1 to {}.", scaler.growth_interval, kMaxGrowthInterval));
 }
 
 void check_adam(const Checker& check, const std::array<double, 2>& betas, double eps) {

@@ -25,8 +25,7 @@ EpisodeSplit split_episodes(const std::vector<Episode>& episodes, double share) 
   if (split.train.empty()) {
     fail(ErrorKind::kData,
          "--dataset.eval_split={}: holds out all {} episodes ({} tasks, each gives at least one), needed at least one "
-         "to "
-         "train on. Lower it, or choose more episodes.",
+         "to train on. Lower it, or choose more episodes.",
          json::float_repr(share), episodes.size(), split.tasks);
   }
   return split;

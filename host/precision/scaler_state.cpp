@@ -1,19 +1,16 @@
 #include "host/precision/scaler_state.h"
 
 #include <boost/json/object.hpp>
-#include <cmath>
-#include <limits>
 #include <string>
 
 #include "host/base/error.h"
 #include "host/base/json.h"
+#include "host/config/grad_scaler_rules.h"
 
 namespace lerobot::precision {
 namespace {
 
 namespace bj = boost::json;
-
-constexpr std::int64_t kMaxInterval = std::numeric_limits<std::int32_t>::max();
 
 /// One object whose every key must be asked for.
 class Reader {
@@ -75,14 +72,10 @@ bj::value to_json(const ScalerState& state) {
 ScalerState read_scaler_state(const bj::value& json, std::string_view source) {
   const Reader reader(json, source);
   ScalerState state;
-  state.scale = reader.number(
-      "scale", [](double v) { return v > 0 && v <= std::numeric_limits<float>::max() && static_cast<float>(v) > 0; },
-      "a number above 0 that float32 can hold");
-  state.growth_factor = reader.number(
-      "growth_factor", [](double v) { return v > 1 && std::isfinite(v); }, "a finite number above 1");
-  state.backoff_factor = reader.number(
-      "backoff_factor", [](double v) { return v > 0 && v < 1; }, "a number between 0 and 1");
-  state.growth_interval = reader.whole("growth_interval", 1, kMaxInterval);
+  state.scale = reader.number("scale", config::is_loss_scale, "a number above 0 that float32 can hold");
+  state.growth_factor = reader.number("growth_factor", config::is_growth_factor, "a finite number above 1");
+  state.backoff_factor = reader.number("backoff_factor", config::is_backoff_factor, "a number between 0 and 1");
+  state.growth_interval = reader.whole("growth_interval", 1, config::kMaxGrowthInterval);
   state.growth_tracker = reader.whole("_growth_tracker", 0, state.growth_interval - 1);
   reader.refuse_other_keys(5);
   return state;

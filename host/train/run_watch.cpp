@@ -42,22 +42,22 @@ void RunWatch::check_scale(double scale, std::int64_t saved_step) const {
                      "--min_loss_scale", saved_step);
 }
 
+std::string RunWatch::last_loss_text() const {
+  return last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
+}
+
 void RunWatch::stop_for_value(const char* what, double value, const StepValues& at, std::int64_t saved_step) const {
-  const std::string before =
-      last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
   const std::string norm = at.grad_norm ? format(" Gradient norm: {}.", number(*at.grad_norm)) : "";
   fail(ErrorKind::kNumerics, "the {} is {} at step {}: training stopped, {}. {}{}{}", what, number(value), at.step,
-       checkpoint_text(saved_step), texts_.examine_samples(at.rows), before, norm);
+       checkpoint_text(saved_step), texts_.examine_samples(at.rows), last_loss_text(), norm);
 }
 
 void RunWatch::stop_for_overflows(const std::string& problem, const char* limit, std::int64_t saved_step) const {
-  const std::string before =
-      last_finite_loss_ ? format(" The last finite loss was {}.", number(*last_finite_loss_)) : "";
   fail(
       ErrorKind::kNumerics,
       "{} at step {}: training stopped, since nothing is learned any more; {}. {}{} Use bf16 or no mixed precision, or "
       "a smaller learning rate; {} moves the limit.",
-      problem, last_step_, checkpoint_text(saved_step), texts_.find_overflow(), before, limit);
+      problem, last_step_, checkpoint_text(saved_step), texts_.find_overflow(), last_loss_text(), limit);
 }
 
 }  // namespace lerobot::train

@@ -44,6 +44,7 @@ class RunWatch {
   std::int64_t skipped_updates() const { return skipped_; }
 
  private:
+  std::string last_loss_text() const;
   [[noreturn]] void stop_for_value(const char* what, double value, const StepValues& at, std::int64_t saved_step) const;
   [[noreturn]] void stop_for_overflows(const std::string& problem, const char* limit, std::int64_t saved_step) const;
 

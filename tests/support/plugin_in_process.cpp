@@ -25,9 +25,7 @@ std::string plugin_library(const std::string& id) {
   return LEROBOT_STAGE "/lib/lerobot/accel.d/" + id + "/liblerobot_accel_" + id + ".so";
 }
 
-std::unique_ptr<accel::Accelerator> start_in_process(const std::string& library,
-                                                     const std::function<void(lra_api&)>& change) {
-  // It stays loaded: unloading a plugin is never safe.
+lra_api plugin_table(const std::string& library) {
   void* handle = dlopen(library.c_str(), RTLD_NOW | RTLD_LOCAL | RTLD_NODELETE);
   void* entry = handle == nullptr ? nullptr : dlsym(handle, LRA_GET_API_SYMBOL);
   if (entry == nullptr) throw std::runtime_error(dlerror());
@@ -40,8 +38,15 @@ std::unique_ptr<accel::Accelerator> start_in_process(const std::string& library,
   auto api = sized<lra_api>();
   auto error = sized<lra_error>();
   check(reinterpret_cast<lra_get_api_fn>(entry)(&host, &api, &error), error);
+  return api;
+}
+
+std::unique_ptr<accel::Accelerator> start_in_process(const std::string& library,
+                                                     const std::function<void(lra_api&)>& change) {
+  lra_api api = plugin_table(library);
   if (change) change(api);
   const auto args = sized<lra_init_args>();
+  auto error = sized<lra_error>();
   lra_context* context = nullptr;
   check(api.init(&args, &context, &error), error);
   return std::make_unique<accel::Accelerator>(api, context, 0);

@@ -15,6 +15,7 @@
 #include "host/base/log.h"
 #include "host/checkpoint/loader.h"
 #include "host/checkpoint/writer.h"
+#include "host/config/load.h"
 #include "host/policy/policy.h"
 #include "tests/support/scratch.h"
 
@@ -243,27 +244,14 @@ TEST(Ema, SavedAndLoadedGoesOnBitForBit) {
   expect_same_bits(resumed.ema.shadow(), whole.ema.shadow());
 }
 
-/// The policy of the checkpoint in the test data: ACT without a camera, width 64, chunk 10.
-std::unique_ptr<policy::Policy> keypoints_policy(const checkpoint::Checkpoint& checkpoint) {
-  config::ActConfig config;
-  config.input_features["observation.environment_state"] = {config::FeatureType::kEnv, {16}};
-  config.input_features["observation.state"] = {config::FeatureType::kState, {2}};
-  config.output_features["action"] = {config::FeatureType::kAction, {2}};
-  config.chunk_size = config.n_action_steps = 10;
-  config.dim_model = 64;
-  config.n_heads = 4;
-  config.dim_feedforward = 128;
-  std::unique_ptr<policy::Policy> policy = policy::make_policy(config, at::kCPU);
-  policy::load_state(*policy, checkpoint.model);
-  return policy;
-}
-
 using EmaOfAPolicy = ScratchTest;
 
 TEST_F(EmaOfAPolicy, GoesThroughACheckpoint) {
-  checkpoint::Checkpoint checkpoint =
-      checkpoint::load(std::string(LEROBOT_TEST_DATA) + "/checkpoints/act_keypoints/checkpoints/000020");
-  const auto policy = keypoints_policy(checkpoint);
+  const std::string folder = std::string(LEROBOT_TEST_DATA) + "/checkpoints/act_keypoints/checkpoints/000020";
+  checkpoint::Checkpoint checkpoint = checkpoint::load(folder);
+  const auto policy =
+      policy::make_policy(config::read_policy_config(folder + "/pretrained_model/config.json"), at::kCPU);
+  policy::load_state(*policy, checkpoint.model);
   Ema ema(policy->parameters(), {}, true);
   for (int update = 0; update < 3; ++update) {
     for (const auto& [name, parameter] : policy->parameters()) parameter.detach().add_(0.01);

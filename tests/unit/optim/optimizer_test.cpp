@@ -13,6 +13,7 @@
 #include "host/base/file.h"
 #include "host/base/json.h"
 #include "host/checkpoint/tensor_file.h"
+#include "host/config/load.h"
 #include "host/policy/policy.h"
 
 namespace lerobot::optim {
@@ -47,17 +48,10 @@ std::vector<float> values(const at::Tensor& tensor) {
   return {flat.const_data_ptr<float>(), flat.const_data_ptr<float>() + flat.numel()};
 }
 
-// The checkpoint's policy: ACT without a camera, width 64, chunk 10.
+// The checkpoint's policy, newly made.
 std::unique_ptr<policy::Policy> keypoints_policy() {
-  config::ActConfig config;
-  config.input_features["observation.environment_state"] = {config::FeatureType::kEnv, {16}};
-  config.input_features["observation.state"] = {config::FeatureType::kState, {2}};
-  config.output_features["action"] = {config::FeatureType::kAction, {2}};
-  config.chunk_size = config.n_action_steps = 10;
-  config.dim_model = 64;
-  config.n_heads = 4;
-  config.dim_feedforward = 128;
-  return policy::make_policy(config, at::kCPU);
+  const std::string file = data("act_keypoints/checkpoints/000020/pretrained_model/config.json");
+  return policy::make_policy(config::read_policy_config(file), at::kCPU);
 }
 
 config::AdamWConfig act_preset() {
