@@ -22,11 +22,13 @@ RULES = {
     "host/check": ({"host/base", "host/accel", "host/checker", "plugin-api/include"}, set()),  # tensors.h
     "host/report": ({"host/base"}, set()),
     "host/data": ({"host/base"}, {"arrow", "ffmpeg"}),
-    "host/policy": ({"host/base", "host/config"}, {"torch"}),
-    "host/optim": ({"host/base", "host/config", "host/policy", "host/checkpoint"}, {"torch"}),  # parameter_group.h, shape_text.h, ema_state.h
+    "host/kernels": (set(), set()),
+    "host/fused": ({"host/kernels"}, {"torch"}),
+    "host/policy": ({"host/base", "host/config", "host/fused", "host/kernels"}, {"torch"}),
+    "host/optim": ({"host/base", "host/config", "host/fused", "host/kernels", "host/policy", "host/checkpoint"}, {"torch"}),  # parameter_group.h, shape_text.h, ema_state.h
     "host/precision": ({"host/base", "host/config", "host/accel", "plugin-api/include"}, {"torch"}),
     "host/checkpoint": ({"host/base"}, {"torch"}),
-    "host/train": ({"host/" + r for r in "base config accel report data policy optim precision checkpoint app".split()}, {"torch"}),
+    "host/train": ({"host/" + r for r in "base config accel report data fused policy optim precision checkpoint app".split()}, {"torch"}),
     "host/app": ({"host/base", "host/config", "host/accel", "host/check"}, set()),
 }
 RULES["plugins/rocm"][0].add("plugins/cuda")  # torch calls the devices of both "cuda": gpu_backend.h

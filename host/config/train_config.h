@@ -196,6 +196,7 @@ struct HostOptions {
   std::string log_level = "info";               // --log_level=debug|info|warning|error
   std::int64_t frame_cache_mb = 1024;           // --frame_cache_mb=N, decoded video frames kept in memory; 0: none
   std::int64_t num_threads = 0;                 // --num_threads=N, compute threads; 0: torch's own choice
+  std::string kernels = "auto";                 // --kernels=auto|fast|reference, how a step is computed
   std::int64_t max_skipped_updates = 20;        // --max_skipped_updates=N, fp16: overflows in a row; 0: no limit
   double min_loss_scale = 1.0;                  // --min_loss_scale=X, fp16: least scale after an overflow; 0: none
 };

@@ -230,6 +230,10 @@ struct Fields<HostOptions> {
       effective("log_level", &Config::log_level, "least severe lines to show").one_of("debug|info|warning|error"),
       effective("frame_cache_mb", &Config::frame_cache_mb, "memory for decoded frames, in MB; 0: none"),
       effective("num_threads", &Config::num_threads, "compute threads; 0: torch's own choice"),
+      effective("kernels", &Config::kernels,
+                "fast: own kernels, on the CPU in float32; reference: torch's, with Python's random numbers; auto: fast "
+                "where it can be")
+          .one_of("auto|fast|reference"),
       effective("max_skipped_updates", &Config::max_skipped_updates,
                 "fp16: stop after so many updates in a row that overflowed; 0: never"),
       effective("min_loss_scale", &Config::min_loss_scale,

@@ -4,27 +4,82 @@
 #include <ATen/ops/_foreach_sub.h>
 #include <ATen/ops/_fused_adam.h>
 #include <ATen/ops/_fused_adamw.h>
+#include <ATen/ops/scalar_tensor.h>
 #include <ATen/ops/zeros.h>
 #include <ATen/ops/zeros_like.h>
 
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
+#include "host/fused/parameters.h"
+
 namespace lerobot::optim {
 
-Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamConfig& config)
+Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamConfig& config, Kernels kernels)
     : Optimizer(std::move(all_groups), config.lr, config.weight_decay),
       settings_(groups().size(), {config.betas, config.eps}),
       moments_(parameters().size()),
-      decoupled_weight_decay_(false) {}
+      decoupled_weight_decay_(false),
+      kernels_(kernels) {}
 
-Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamWConfig& config)
+Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamWConfig& config, Kernels kernels)
     : Optimizer(std::move(all_groups), config.lr, config.weight_decay),
       settings_(groups().size(), {config.betas, config.eps}),
       moments_(parameters().size()),
-      decoupled_weight_decay_(true) {}
+      decoupled_weight_decay_(true),
+      kernels_(kernels) {}
+
+at::Tensor Adam::clip(double max_norm) {
+  if (kernels_ == Kernels::kReference) return Optimizer::clip(max_norm);
+  std::vector<at::Tensor> gradients;
+  for (const at::Tensor& parameter : parameters()) {
+    if (parameter.grad().defined()) gradients.push_back(parameter.grad());
+  }
+  const double norm = fused::norm(gradients);
+  const double factor = max_norm / (norm + 1e-6);
+  gradient_factor_ = factor > 1 ? 1 : factor;  // NaN stays
+  return at::scalar_tensor(norm, at::kFloat);
+}
+
+Adam::Moments& Adam::moments_of(std::size_t index, const at::Tensor& parameter) {
+  Moments& moments = moments_[index];
+  if (!moments.step.defined()) {
+    moments = {at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false)), at::zeros_like(parameter),
+               at::zeros_like(parameter)};
+  }
+  return moments;
+}
+
+void Adam::update_fast() {
+  std::vector<fused::AdamTensors> all;
+  std::size_t index = 0;
+  for (std::size_t g = 0; g < groups().size(); ++g) {
+    const Group& group = groups()[g];
+    for (const auto& [name, parameter] : group.parameters) {
+      const std::size_t i = index++;
+      if (!parameter.grad().defined()) continue;
+      Moments& moments = moments_of(i, parameter);
+      moments.step.add_(1);
+      all.push_back({.parameter = parameter,
+                     .gradient = parameter.grad().contiguous(),
+                     .exp_avg = moments.exp_avg,
+                     .exp_avg_sq = moments.exp_avg_sq,
+                     .step = {.beta1 = settings_[g].betas[0],
+                              .beta2 = settings_[g].betas[1],
+                              .eps = settings_[g].eps,
+                              .lr = group.lr,
+                              .weight_decay = group.weight_decay,
+                              .decoupled = decoupled_weight_decay_,
+                              .step = moments.step.item<float>(),
+                              .gradient_factor = gradient_factor_}});
+    }
+  }
+  fused::adam(all);
+  gradient_factor_ = 1;
+}
 
 void Adam::update(const std::optional<at::Tensor>& overflowed) {
+  if (kernels_ == Kernels::kFast && !overflowed) return update_fast();
   // Both have the same arguments.
   const auto fused = decoupled_weight_decay_ ? &at::_ops::_fused_adamw_::call : &at::_ops::_fused_adam_::call;
   std::size_t index = 0;
@@ -32,12 +87,9 @@ void Adam::update(const std::optional<at::Tensor>& overflowed) {
     const Group& group = groups()[g];
     std::vector<at::Tensor> parameters, gradients, exp_avgs, exp_avg_sqs, steps;
     for (const auto& [name, parameter] : group.parameters) {
-      Moments& moments = moments_[index++];
+      const std::size_t i = index++;
       if (!parameter.grad().defined()) continue;
-      if (!moments.step.defined()) {
-        moments = {at::zeros({}, parameter.options().dtype(at::kFloat).requires_grad(false)), at::zeros_like(parameter),
-                   at::zeros_like(parameter)};
-      }
+      const Moments& moments = moments_of(i, parameter);
       parameters.push_back(parameter);
       gradients.push_back(parameter.grad());
       exp_avgs.push_back(moments.exp_avg);

@@ -11,12 +11,14 @@ struct AdamSettings {
   double eps;
 };
 
-/// Adam (Kingma and Ba 2015) and AdamW, one fused operator per group.
+/// Adam (Kingma and Ba 2015) and AdamW: torch's fused operator for each group, or with fast kernels one pass over all
+/// parameters that clips as well.
 class Adam final : public Optimizer {
  public:
-  Adam(std::vector<policy::ParameterGroup> groups, const config::AdamConfig& config);
-  Adam(std::vector<policy::ParameterGroup> groups, const config::AdamWConfig& config);
+  Adam(std::vector<policy::ParameterGroup> groups, const config::AdamConfig& config, Kernels kernels);
+  Adam(std::vector<policy::ParameterGroup> groups, const config::AdamWConfig& config, Kernels kernels);
 
+  at::Tensor clip(double max_norm) override;
   OrderedMap<at::Tensor> state_tensors() const override;
 
  protected:
@@ -32,10 +34,17 @@ class Adam final : public Optimizer {
     at::Tensor exp_avg, exp_avg_sq;  // like the parameter
   };
 
+  /// The moments of a parameter, made if it has none.
+  Moments& moments_of(std::size_t index, const at::Tensor& parameter);
+  /// The update by host/fused.
+  void update_fast();
+
   std::vector<AdamSettings> settings_;  // of each group
   std::vector<Moments> moments_;        // of each parameter
   /// AdamW (Loshchilov and Hutter 2019); otherwise weight decay is added to the gradient.
   bool decoupled_weight_decay_;
+  Kernels kernels_;
+  double gradient_factor_ = 1;  // fast kernels: what clipping wants of the coming step
 };
 
 }  // namespace lerobot::optim

@@ -1,6 +1,7 @@
 #include "host/optim/ema.h"
 
 #include <ATen/TensorOperators.h>
+#include <ATen/ops/_foreach_copy.h>
 #include <ATen/ops/cat.h>
 #include <ATen/ops/ones.h>
 #include <ATen/ops/sub.h>
@@ -8,6 +9,7 @@
 #include <ATen/ops/zeros.h>
 #include <torch/csrc/autograd/grad_mode.h>
 
+#include <algorithm>
 #include <string>
 #include <utility>
 
@@ -15,6 +17,7 @@
 #include "host/base/json.h"
 #include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/fused/parameters.h"
 #include "host/policy/shape_text.h"
 
 namespace lerobot::optim {
@@ -81,16 +84,21 @@ void Ema::step(const std::optional<at::Tensor>& found_inf) {
 }
 
 void Ema::move_on_host(const at::Tensor& weight) {
-  const bool copies = weight.item<float>() == 1;
+  std::vector<at::Tensor> averages, values;
   auto parameter = parameters_.begin();
   for (const auto& [name, average] : shadow_) {
-    const at::Tensor& now = (parameter++)->second;
-    if (copies) {
-      average.copy_(now);
-    } else {
-      average.sub_((average - now).mul_(weight));
-    }
+    averages.push_back(average);
+    values.push_back((parameter++)->second);
   }
+  const auto share = weight.item<float>();
+  if (share == 1) {
+    at::_foreach_copy_(averages, values);
+    return;
+  }
+  const bool float32 = std::all_of(averages.begin(), averages.end(),
+                                   [](const at::Tensor& average) { return average.scalar_type() == at::kFloat; });
+  if (float32) return fused::move_averages(averages, values, share);
+  for (std::size_t i = 0; i < averages.size(); ++i) averages[i].sub_((averages[i] - values[i]).mul_(weight));
 }
 
 void Ema::move_on_device(const at::Tensor& landed, const at::Tensor& weight) {

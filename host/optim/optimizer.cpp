@@ -27,6 +27,10 @@ void Optimizer::step(const std::optional<at::Tensor>& found_inf) {
   update(found_inf ? std::optional(found_inf->ne(0).to(at::kFloat).reshape({})) : std::nullopt);
 }
 
+at::Tensor Optimizer::clip(double max_norm) {
+  return clip_grad_norm(parameters(), max_norm);
+}
+
 void Optimizer::zero_grad() {
   for (const at::Tensor& parameter : parameters()) parameter.mutable_grad() = at::Tensor();
 }
@@ -119,12 +123,12 @@ std::vector<OrderedMap<at::Tensor>> Optimizer::read_states(const OrderedMap<at::
 }
 
 std::unique_ptr<Optimizer> make_optimizer(const config::OptimizerConfig& config,
-                                          std::vector<policy::ParameterGroup> groups) {
+                                          std::vector<policy::ParameterGroup> groups, Kernels kernels) {
   const auto make = [&](const auto& choice) -> std::unique_ptr<Optimizer> {
     if constexpr (std::is_same_v<std::decay_t<decltype(choice)>, config::SgdConfig>) {
       return std::make_unique<Sgd>(std::move(groups), choice);
     } else {
-      return std::make_unique<Adam>(std::move(groups), choice);
+      return std::make_unique<Adam>(std::move(groups), choice, kernels);
     }
   };
   return std::visit(make, config);

@@ -11,6 +11,7 @@
 
 #include "host/base/ordered_map.h"
 #include "host/config/optim_config.h"
+#include "host/fused/kernels.h"
 #include "host/policy/parameter_group.h"
 
 namespace lerobot::optim {
@@ -33,6 +34,9 @@ class Optimizer {
   /// One update of the parameters that have a gradient. `found_inf`: a float32 cell on the device; where it is not zero
   /// nothing changes (the update of a loss scaler that overflowed), and the host does not wait to know.
   void step(const std::optional<at::Tensor>& found_inf = std::nullopt);
+  /// Clips the gradients of the coming step (clip_grad_norm). Returns their norm before that. A kind of optimizer may
+  /// put the factor into its step instead, and leave the gradients as they are.
+  virtual at::Tensor clip(double max_norm);
   /// Drops the gradients; the next backward pass makes new ones.
   void zero_grad();
 
@@ -74,8 +78,10 @@ class Optimizer {
   double default_lr_;
 };
 
+/// Fast kernels need parameters on the CPU in float32.
 std::unique_ptr<Optimizer> make_optimizer(const config::OptimizerConfig& config,
-                                          std::vector<policy::ParameterGroup> groups);
+                                          std::vector<policy::ParameterGroup> groups,
+                                          Kernels kernels = Kernels::kReference);
 
 /// The configuration's grad_clip_norm.
 double grad_clip_norm(const config::OptimizerConfig& config);

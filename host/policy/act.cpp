@@ -45,10 +45,11 @@ at::Tensor masked_l1(const at::Tensor& actions, const at::Tensor& predicted, con
 
 }  // namespace
 
-ActPolicy::ActPolicy(const config::ActConfig& config)
+ActPolicy::ActPolicy(const config::ActConfig& config, Kernels kernels)
     : config_(config),
       inputs_(check_act_config(config)),
       model_(config, inputs_),
+      kernels_(kernels),
       noise_([](const at::Tensor& like) { return at::randn_like(like); }) {
   if (config.temporal_ensemble_coeff) ensembler_.emplace(*config.temporal_ensemble_coeff, config.chunk_size);
 }
@@ -71,23 +72,29 @@ Loss ActPolicy::forward(const Batch& batch) {
 
 ActPolicy::Output ActPolicy::run(const Batch& batch) {
   const std::int64_t b = batch_size(batch);
+  const std::unique_ptr<Pass> pass = make_pass(kernels_, training_, config_.dropout);
   Output output;
   at::Tensor latent;
   if (training_ && model_.vae) {
-    std::tie(output.mu, output.log_sigma_x2) = encode_actions(batch);
+    std::tie(output.mu, output.log_sigma_x2) = encode_actions(batch, *pass);
     latent = output.mu + output.log_sigma_x2.div(2).exp() * noise_(output.mu);
   } else {
     latent = at::zeros({b, config_.latent_dim}, at::TensorOptions(device()).dtype(at::kFloat));
   }
-  const Memory memory = encode_observations(batch, latent);
-  const at::Tensor queries =
-      at::zeros({config_.chunk_size, b, config_.dim_model}, memory.positions.options().requires_grad(false));
-  const at::Tensor decoded = model_.decoder(queries, model_.decoder_pos_embed.weight.unsqueeze(1), memory, pass());
-  output.actions = model_.action_head(decoded.transpose(0, 1));
+  const Memory memory = encode_observations(batch, latent, *pass);
+  output.actions = model_.action_head(decode(memory, b, *pass).transpose(0, 1));
   return output;
 }
 
-std::pair<at::Tensor, at::Tensor> ActPolicy::encode_actions(const Batch& batch) const {
+at::Tensor ActPolicy::decode(const Memory& memory, std::int64_t batch, Pass& pass) const {
+  const at::Tensor positions = model_.decoder_pos_embed.weight.unsqueeze(1);
+  if (pass.leaves_out_dead_work()) return model_.decoder.from_zero(positions, memory, pass);
+  const at::Tensor queries =
+      at::zeros({config_.chunk_size, batch, config_.dim_model}, memory.positions.options().requires_grad(false));
+  return model_.decoder(queries, positions, memory, pass);
+}
+
+std::pair<at::Tensor, at::Tensor> ActPolicy::encode_actions(const Batch& batch, Pass& pass) const {
   const VaeEncoder& vae = *model_.vae;
   const std::int64_t b = batch_size(batch);
   const at::Tensor& is_pad = input(batch, kActionIsPad, {b, config_.chunk_size});
@@ -97,15 +104,16 @@ std::pair<at::Tensor, at::Tensor> ActPolicy::encode_actions(const Batch& batch) 
   const auto never_padded = static_cast<std::int64_t>(tokens.size());
   tokens.push_back(vae.action_input_proj(input(batch, kAction, {b, config_.chunk_size, inputs_.action})));
 
-  const at::Tensor x = at::cat(tokens, 1).permute({1, 0, 2});
+  const at::Tensor x = pass.arranged(at::cat(tokens, 1).permute({1, 0, 2})), positions = vae.pos_enc.permute({1, 0, 2});
   const at::Tensor padded = at::cat({at::zeros({b, never_padded}, is_pad.options()), is_pad}, 1);
   const at::Tensor mask = padding_mask(padded, config_.n_heads, at::kFloat);
-  const at::Tensor encoded = vae.encoder(x, vae.pos_enc.permute({1, 0, 2}), mask, pass());
+  const at::Tensor encoded = pass.leaves_out_dead_work() ? vae.encoder.first_token(x, positions, mask, pass)
+                                                         : vae.encoder(x, positions, mask, pass);
   const std::vector<at::Tensor> halves = vae.latent_output_proj(encoded[0]).chunk(2, 1);
   return {halves[0], halves[1]};
 }
 
-Memory ActPolicy::encode_observations(const Batch& batch, const at::Tensor& latent) {
+Memory ActPolicy::encode_observations(const Batch& batch, const at::Tensor& latent, Pass& pass) {
   const std::int64_t b = latent.size(0);
   std::vector<at::Tensor> vectors{model_.encoder_latent_input_proj(latent)};
   if (inputs_.state)
@@ -117,12 +125,12 @@ Memory ActPolicy::encode_observations(const Batch& batch, const at::Tensor& late
   std::vector<at::Tensor> tokens{at::stack(vectors)};  // each (n, B, D)
   std::vector<at::Tensor> positions{model_.encoder_1d_feature_pos_embed.weight.unsqueeze(1)};
   for (const std::string& camera : inputs_.cameras) {
-    const at::Tensor map = (*model_.backbone)(input(batch, camera, {b, 3, -1, -1}));
+    const at::Tensor map = (*model_.backbone)(input(batch, camera, {b, 3, -1, -1}), pass);
     tokens.push_back((*model_.encoder_img_feat_input_proj)(map).flatten(2).permute({2, 0, 1}));
     positions.push_back(image_positions(map.size(2), map.size(3)));
   }
   const at::Tensor all_positions = at::cat(positions);
-  return {model_.encoder(at::cat(tokens), all_positions, /*mask=*/{}, pass()), all_positions};
+  return {model_.encoder(at::cat(tokens), all_positions, /*mask=*/{}, pass), all_positions};
 }
 
 const at::Tensor& ActPolicy::image_positions(std::int64_t height, std::int64_t columns) {

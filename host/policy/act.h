@@ -22,7 +22,7 @@ class ActPolicy final : public Policy {
   using NoiseSource = std::function<at::Tensor(const at::Tensor& like)>;
 
   /// Parameters on the CPU; use make_policy. Throws Error(kConfig).
-  explicit ActPolicy(const config::ActConfig& config);
+  explicit ActPolicy(const config::ActConfig& config, Kernels kernels = Kernels::kReference);
 
   Loss forward(const Batch& batch) override;
   at::Tensor predict_action_chunk(const Batch& batch) override;
@@ -47,11 +47,12 @@ class ActPolicy final : public Policy {
     at::Tensor mu, log_sigma_x2;  // (B, latent); undefined without the variational encoder
   };
 
-  Pass pass() const { return {training_, training_ ? config_.dropout : 0.0}; }
   Output run(const Batch& batch);
   /// The distribution of the latent given the actions: mean and 2 log(deviation), (B, latent) each.
-  std::pair<at::Tensor, at::Tensor> encode_actions(const Batch& batch) const;
-  Memory encode_observations(const Batch& batch, const at::Tensor& latent);
+  std::pair<at::Tensor, at::Tensor> encode_actions(const Batch& batch, Pass& pass) const;
+  Memory encode_observations(const Batch& batch, const at::Tensor& latent, Pass& pass);
+  /// (chunk, B, D).
+  at::Tensor decode(const Memory& memory, std::int64_t batch, Pass& pass) const;
   /// Positions of a camera's tokens, (height * columns, 1, D), computed once per size.
   const at::Tensor& image_positions(std::int64_t height, std::int64_t columns);
 
@@ -61,6 +62,7 @@ class ActPolicy final : public Policy {
   config::ActConfig config_;
   ActInputs inputs_;
   ActModel model_;
+  Kernels kernels_;
   NoiseSource noise_;
   bool training_ = true;
   std::map<std::pair<std::int64_t, std::int64_t>, at::Tensor> image_positions_;

@@ -41,7 +41,7 @@ void LayerNorm::visit(TensorVisitor& visitor) {
 }
 
 at::Tensor LayerNorm::operator()(const at::Tensor& x) const {
-  return at::layer_norm(x, weight.sizes(), weight, bias, /*eps=*/1e-5);
+  return at::layer_norm(x, weight.sizes(), weight, bias, kEps);
 }
 
 PointwiseConv2d::PointwiseConv2d(std::int64_t in, std::int64_t out)

@@ -72,6 +72,7 @@ struct Embedding {
 };
 
 struct LayerNorm {
+  static constexpr double kEps = 1e-5;
   at::Tensor weight, bias;  // (width)
 
   explicit LayerNorm(std::int64_t width);

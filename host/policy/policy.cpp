@@ -32,13 +32,13 @@ std::int64_t Policy::num_parameters() const {
   return count;
 }
 
-std::unique_ptr<Policy> make_policy(const config::PolicyConfig& config, const at::Device& device) {
+std::unique_ptr<Policy> make_policy(const config::PolicyConfig& config, const at::Device& device, Kernels kernels) {
   const auto* act = std::get_if<config::ActConfig>(&config);
   if (act == nullptr)
     fail(ErrorKind::kConfig, "--policy.type: found {}, needed act. Use act.", config::type_name(config));
 
   const at::NoGradGuard no_grad;
-  std::unique_ptr<Policy> policy = std::make_unique<ActPolicy>(*act);
+  std::unique_ptr<Policy> policy = std::make_unique<ActPolicy>(*act, kernels);
   TensorVisitor rebind([&](const std::string&, at::Tensor& tensor, TensorVisitor::Kind kind) {
     tensor = tensor.to(device);
     tensor.set_requires_grad(kind == TensorVisitor::Kind::kParameter);

@@ -12,6 +12,7 @@
 #include "host/config/policy_config.h"
 #include "host/policy/module.h"
 #include "host/policy/parameter_group.h"
+#include "host/policy/pass.h"
 
 namespace lerobot::policy {
 
@@ -56,7 +57,7 @@ class Policy {
 
  protected:
   Policy() = default;
-  friend std::unique_ptr<Policy> make_policy(const config::PolicyConfig&, const at::Device&);
+  friend std::unique_ptr<Policy> make_policy(const config::PolicyConfig&, const at::Device&, Kernels);
   friend struct LoadReport load_state(Policy&, const OrderedMap<at::Tensor>&);
 
   /// Lists all tensors. The references stay valid as long as the policy lives.
@@ -69,8 +70,10 @@ class Policy {
 };
 
 /// Draws the parameters from the global CPU generator in Python's order, then moves them to the device. The
-/// configuration's features must be filled in. Throws Error(kConfig) for what this program does not support.
-std::unique_ptr<Policy> make_policy(const config::PolicyConfig& config, const at::Device& device);
+/// configuration's features must be filled in. Fast kernels need the CPU and float32. Throws Error(kConfig) for what
+/// this program does not support.
+std::unique_ptr<Policy> make_policy(const config::PolicyConfig& config, const at::Device& device,
+                                    Kernels kernels = Kernels::kReference);
 
 /// Names that load_state found on one side only.
 struct LoadReport {

@@ -2,7 +2,6 @@
 
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/addcmul.h>
-#include <ATen/ops/conv2d.h>
 #include <ATen/ops/empty.h>
 #include <ATen/ops/max_pool2d.h>
 #include <ATen/ops/ones.h>
@@ -37,20 +36,13 @@ at::Tensor frozen_bn(const at::Tensor& x, const FrozenBatchNorm& bn) {
   return at::addcmul(bn.shift, x, bn.scale);
 }
 
-at::Tensor frozen_bn_relu(const at::Tensor& x, const FrozenBatchNorm& bn, const at::Tensor& residual) {
-  at::Tensor y = frozen_bn(x, bn);
-  if (residual.defined()) y.add_(residual);
-  return y.relu_();
-}
-
 ConvBn::ConvBn(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t step)
     : weight(at::empty({out, in, kernel, kernel})), bn(out), stride(step) {
   kaiming_uniform(weight);
 }
 
-at::Tensor ConvBn::conv(const at::Tensor& x) const {
-  const std::int64_t padding = weight.size(2) / 2;
-  return at::conv2d(x, weight, /*bias=*/{}, {stride, stride}, {padding, padding});
+at::Tensor ConvBn::conv(const at::Tensor& x, Pass& pass) const {
+  return pass.conv(x, weight, stride, /*padding=*/weight.size(2) / 2);
 }
 
 BasicBlock::BasicBlock(std::int64_t in, std::int64_t out, std::int64_t stride)
@@ -69,10 +61,10 @@ void BasicBlock::visit(TensorVisitor& visitor) {
   }
 }
 
-at::Tensor BasicBlock::operator()(const at::Tensor& x) const {
-  const at::Tensor shortcut = downsample ? frozen_bn(downsample->conv(x), downsample->bn) : x;
-  const at::Tensor y = frozen_bn_relu(conv1.conv(x), conv1.bn);
-  return frozen_bn_relu(conv2.conv(y), conv2.bn, shortcut);
+at::Tensor BasicBlock::operator()(const at::Tensor& x, Pass& pass) const {
+  const at::Tensor shortcut = downsample ? frozen_bn(downsample->conv(x, pass), downsample->bn) : x;
+  const at::Tensor y = pass.frozen_bn_relu(conv1.conv(x, pass), conv1.bn);
+  return pass.frozen_bn_relu(conv2.conv(y, pass), conv2.bn, shortcut);
 }
 
 Stage::Stage(std::int64_t in, std::int64_t out, std::int64_t stride)
@@ -83,8 +75,8 @@ void Stage::visit(TensorVisitor& visitor) {
   visitor.child("1", blocks[1]);
 }
 
-at::Tensor Stage::operator()(const at::Tensor& x) const {
-  return blocks[1](blocks[0](x));
+at::Tensor Stage::operator()(const at::Tensor& x, Pass& pass) const {
+  return blocks[1](blocks[0](x, pass), pass);
 }
 
 ResNet18::ResNet18() : conv1(3, 64, 7, 2), stages{{64, 64, 1}, {64, 128, 2}, {128, 256, 2}, {256, kChannels, 2}} {
@@ -112,10 +104,10 @@ void ResNet18::fold() {
   }
 }
 
-at::Tensor ResNet18::operator()(const at::Tensor& image) const {
-  at::Tensor x = frozen_bn_relu(conv1.conv(image), conv1.bn);
+at::Tensor ResNet18::operator()(const at::Tensor& image, Pass& pass) const {
+  at::Tensor x = pass.frozen_bn_relu(conv1.conv(image, pass), conv1.bn);
   x = at::max_pool2d(x, {3, 3}, {2, 2}, {1, 1});
-  for (const Stage& stage : stages) x = stage(x);
+  for (const Stage& stage : stages) x = stage(x, pass);
   return x;
 }
 

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "host/policy/module.h"
+#include "host/policy/pass.h"
 
 namespace lerobot::policy {
 
@@ -24,8 +25,6 @@ struct FrozenBatchNorm {
 
 /// x * scale + shift.
 at::Tensor frozen_bn(const at::Tensor& x, const FrozenBatchNorm& bn);
-/// relu(x * scale + shift [+ residual]).
-at::Tensor frozen_bn_relu(const at::Tensor& x, const FrozenBatchNorm& bn, const at::Tensor& residual = {});
 
 /// A convolution without bias and the normalization that follows it.
 struct ConvBn {
@@ -34,7 +33,7 @@ struct ConvBn {
   std::int64_t stride;
 
   ConvBn(std::int64_t in, std::int64_t out, std::int64_t kernel, std::int64_t step);
-  at::Tensor conv(const at::Tensor& x) const;
+  at::Tensor conv(const at::Tensor& x, Pass& pass) const;
 };
 
 /// Two 3x3 convolutions around a shortcut; a 1x1 convolution in the shortcut where the shape changes.
@@ -44,7 +43,7 @@ struct BasicBlock {
 
   BasicBlock(std::int64_t in, std::int64_t out, std::int64_t stride);
   void visit(TensorVisitor& visitor);
-  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor operator()(const at::Tensor& x, Pass& pass) const;
 };
 
 struct Stage {
@@ -52,7 +51,7 @@ struct Stage {
 
   Stage(std::int64_t in, std::int64_t out, std::int64_t stride);
   void visit(TensorVisitor& visitor);
-  at::Tensor operator()(const at::Tensor& x) const;
+  at::Tensor operator()(const at::Tensor& x, Pass& pass) const;
 };
 
 /// ResNet-18 (He et al. 2016) up to its last feature map: (B, 3, H, W) -> (B, 512, ceil(H / 32), ceil(W / 32)). Drawn
@@ -66,7 +65,7 @@ struct ResNet18 {
   ResNet18();
   void visit(TensorVisitor& visitor);
   void fold();
-  at::Tensor operator()(const at::Tensor& image) const;
+  at::Tensor operator()(const at::Tensor& image, Pass& pass) const;
 };
 
 }  // namespace lerobot::policy

@@ -1,13 +1,9 @@
 #include "host/policy/transformer.h"
 
 #include <ATen/TensorOperators.h>
-#include <ATen/ops/baddbmm.h>
 #include <ATen/ops/bmm.h>
-#include <ATen/ops/dropout.h>
 #include <ATen/ops/empty.h>
-#include <ATen/ops/gelu.h>
 #include <ATen/ops/linear.h>
-#include <ATen/ops/relu.h>
 #include <ATen/ops/softmax.h>
 #include <ATen/ops/zeros.h>
 
@@ -24,11 +20,13 @@ at::Tensor split_heads(const at::Tensor& x, std::int64_t heads) {
   return x.view({x.size(0), x.size(1) * heads, x.size(2) / heads}).transpose(0, 1);
 }
 
-}  // namespace
-
-at::Tensor drop(const at::Tensor& x, const Pass& pass) {
-  return pass.training ? at::dropout(x, pass.dropout, /*train=*/true) : x;
+// The first `length` tokens. All of them are x itself: a view would change the order in which autograd adds up, and so
+// the last bits.
+at::Tensor first_of(const at::Tensor& x, std::int64_t length) {
+  return length == x.size(0) ? x : x.narrow(0, 0, length);
 }
+
+}  // namespace
 
 Attention::Attention(std::int64_t width, std::int64_t n_heads)
     : in_proj_weight(at::empty({3 * width, width})),
@@ -45,18 +43,26 @@ void Attention::visit(TensorVisitor& visitor) {
   visitor.child("out_proj", out_proj);
 }
 
-at::Tensor attention(const Attention& weights, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                     const at::Tensor& mask, const Pass& pass) {
-  const std::int64_t length = query.size(0), batch = query.size(1), width = query.size(2);
-  const std::vector<at::Tensor> w = weights.in_proj_weight.chunk(3), b = weights.in_proj_bias.chunk(3);
-  const at::Tensor q = split_heads(at::linear(query, w[0], b[0]), weights.heads);
-  const at::Tensor k = split_heads(at::linear(key, w[1], b[1]), weights.heads);
-  const at::Tensor v = split_heads(at::linear(value, w[2], b[2]), weights.heads);
-  const at::Tensor scaled = q * std::sqrt(1.0 / static_cast<double>(width / weights.heads));
-  const at::Tensor scores =
-      mask.defined() ? at::baddbmm(mask, scaled, k.transpose(1, 2)) : at::bmm(scaled, k.transpose(1, 2));
-  const at::Tensor mixed = at::bmm(drop(at::softmax(scores, -1), pass), v);
-  return weights.out_proj(mixed.transpose(0, 1).reshape({length * batch, width})).view({length, batch, width});
+Branch attention(const Attention& weights, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                 const at::Tensor& mask, Pass& pass) {
+  const std::int64_t length = query.size(0), batch = query.size(1), width = query.size(2), heads = weights.heads;
+  const auto [q, k, v] = pass.in_projection(weights, query, key, value);
+  const at::Tensor mixed =
+      at::bmm(pass.attention_weights(split_heads(q, heads), split_heads(k, heads), mask), split_heads(v, heads));
+  const Branch out = pass.product(weights.out_proj, mixed.transpose(0, 1).reshape({length * batch, width}));
+  return {out.product.view({length, batch, width}), out.bias};
+}
+
+Branch attention_of_equal_tokens(const Attention& weights, const at::Tensor& token, const at::Tensor& positions,
+                                 std::int64_t batch, Pass& pass) {
+  const std::int64_t length = positions.size(0), width = positions.size(2), heads = weights.heads;
+  const at::Tensor query = token + positions;
+  const auto [q, k, v] = pass.in_projection(weights, query, query, token);
+  // All values are alike, so a row of weights acts by its sum alone: 1, but for dropout.
+  const at::Tensor rows = pass.attention_weights(split_heads(q, heads).repeat({batch, 1, 1}),
+                                                 split_heads(k, heads).repeat({batch, 1, 1}), {});
+  const at::Tensor sums = rows.sum(-1).view({batch, heads, length, 1}).permute({2, 0, 1, 3});
+  return pass.product(weights.out_proj, (sums * v.view({1, 1, heads, width / heads})).reshape({length, batch, width}));
 }
 
 at::Tensor padding_mask(const at::Tensor& is_padded, std::int64_t heads, at::ScalarType dtype) {
@@ -69,16 +75,6 @@ at::Tensor padding_mask(const at::Tensor& is_padded, std::int64_t heads, at::Sca
 
 FeedForward::FeedForward(const TransformerShape& shape)
     : linear1(shape.width, shape.feedforward), linear2(shape.feedforward, shape.width), activation(shape.activation) {}
-
-at::Tensor feed_forward(const FeedForward& weights, const at::Tensor& x, const Pass& pass) {
-  const at::Tensor hidden = weights.linear1(x);
-  const at::Tensor active = weights.activation == Activation::kRelu ? at::relu(hidden) : at::gelu(hidden);
-  return weights.linear2(drop(active, pass));
-}
-
-at::Tensor add_norm(const at::Tensor& skip, const at::Tensor& y, const LayerNorm& norm, const Pass& pass) {
-  return norm(skip + drop(y, pass));
-}
 
 EncoderLayer::EncoderLayer(const TransformerShape& shape)
     : self_attn(shape.width, shape.heads),
@@ -96,15 +92,16 @@ void EncoderLayer::visit(TensorVisitor& visitor) {
 }
 
 at::Tensor EncoderLayer::operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
-                                    const Pass& pass) const {
+                                    std::int64_t length, Pass& pass) const {
+  const at::Tensor first = first_of(x, length);
   if (pre_norm) {
-    const at::Tensor n = norm1(x), q = n + positions;
-    const at::Tensor a = x + drop(attention(self_attn, q, q, n, mask, pass), pass);
-    return a + drop(feed_forward(mlp, norm2(a), pass), pass);
+    const at::Tensor n = norm1(x), k = n + positions, q = first_of(k, length);
+    const at::Tensor a = pass.add(first, attention(self_attn, q, k, n, mask, pass));
+    return pass.add(a, pass.feed_forward(mlp, norm2(a)));
   }
-  const at::Tensor q = x + positions;
-  const at::Tensor a = add_norm(x, attention(self_attn, q, q, x, mask, pass), norm1, pass);
-  return add_norm(a, feed_forward(mlp, a, pass), norm2, pass);
+  const at::Tensor k = x + positions, q = first_of(k, length);
+  const at::Tensor a = pass.add_norm(first, attention(self_attn, q, k, x, mask, pass), norm1);
+  return pass.add_norm(a, pass.feed_forward(mlp, a), norm2);
 }
 
 Encoder::Encoder(std::int64_t n_layers, const TransformerShape& shape) {
@@ -118,9 +115,20 @@ void Encoder::visit(TensorVisitor& visitor) {
   visitor.child("norm", norm);
 }
 
-at::Tensor Encoder::operator()(at::Tensor x, const at::Tensor& positions, const at::Tensor& mask,
-                               const Pass& pass) const {
-  for (const EncoderLayer& layer : layers) x = layer(x, positions, mask, pass);
+at::Tensor Encoder::operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
+                               Pass& pass) const {
+  return first_tokens(x, positions, mask, x.size(0), pass);
+}
+
+at::Tensor Encoder::first_token(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
+                                Pass& pass) const {
+  return first_tokens(x, positions, mask, 1, pass);
+}
+
+at::Tensor Encoder::first_tokens(at::Tensor x, const at::Tensor& positions, const at::Tensor& mask, std::int64_t length,
+                                 Pass& pass) const {
+  for (const EncoderLayer& layer : layers)
+    x = layer(x, positions, mask, &layer == &layers.back() ? length : x.size(0), pass);
   return norm ? (*norm)(x) : x;
 }
 
@@ -144,20 +152,31 @@ void DecoderLayer::visit(TensorVisitor& visitor) {
 }
 
 at::Tensor DecoderLayer::operator()(const at::Tensor& x, const at::Tensor& positions, const Memory& memory,
-                                    const Pass& pass) const {
+                                    Pass& pass) const {
+  const at::Tensor value = pre_norm ? norm1(x) : x, q = value + positions;
+  return finish(x, attention(self_attn, q, q, value, {}, pass), positions, memory, pass);
+}
+
+at::Tensor DecoderLayer::from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const {
+  const std::int64_t batch = memory.values.size(1);
+  const at::Tensor zero = at::zeros({1, 1, positions.size(2)}, memory.values.options().requires_grad(false));
+  const Branch self = attention_of_equal_tokens(self_attn, pre_norm ? norm1(zero) : zero, positions, batch, pass);
+  return finish(zero.expand({positions.size(0), batch, -1}), self, positions, memory, pass);
+}
+
+at::Tensor DecoderLayer::finish(const at::Tensor& x, const Branch& self, const at::Tensor& positions,
+                                const Memory& memory, Pass& pass) const {
   const at::Tensor memory_key = memory.values + memory.positions;
   if (pre_norm) {
-    const at::Tensor n = norm1(x), q = n + positions;
-    const at::Tensor a = x + drop(attention(self_attn, q, q, n, {}, pass), pass);
-    const at::Tensor cross = attention(multihead_attn, norm2(a) + positions, memory_key, memory.values, {}, pass);
-    const at::Tensor c = a + drop(cross, pass);
-    return c + drop(feed_forward(mlp, norm3(c), pass), pass);
+    const at::Tensor a = pass.add(x, self);
+    const Branch cross = attention(multihead_attn, norm2(a) + positions, memory_key, memory.values, {}, pass);
+    const at::Tensor c = pass.add(a, cross);
+    return pass.add(c, pass.feed_forward(mlp, norm3(c)));
   }
-  const at::Tensor q = x + positions;
-  const at::Tensor a = add_norm(x, attention(self_attn, q, q, x, {}, pass), norm1, pass);
-  const at::Tensor cross = attention(multihead_attn, a + positions, memory_key, memory.values, {}, pass);
-  const at::Tensor c = add_norm(a, cross, norm2, pass);
-  return add_norm(c, feed_forward(mlp, c, pass), norm3, pass);
+  const at::Tensor a = pass.add_norm(x, self, norm1);
+  const at::Tensor c =
+      pass.add_norm(a, attention(multihead_attn, a + positions, memory_key, memory.values, {}, pass), norm2);
+  return pass.add_norm(c, pass.feed_forward(mlp, c), norm3);
 }
 
 Decoder::Decoder(std::int64_t n_layers, const TransformerShape& shape) : norm(shape.width) {
@@ -170,9 +189,14 @@ void Decoder::visit(TensorVisitor& visitor) {
   visitor.child("norm", norm);
 }
 
-at::Tensor Decoder::operator()(at::Tensor x, const at::Tensor& positions, const Memory& memory,
-                               const Pass& pass) const {
+at::Tensor Decoder::operator()(at::Tensor x, const at::Tensor& positions, const Memory& memory, Pass& pass) const {
   for (const DecoderLayer& layer : layers) x = layer(x, positions, memory, pass);
+  return norm(x);
+}
+
+at::Tensor Decoder::from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const {
+  at::Tensor x = layers.front().from_zero(positions, memory, pass);
+  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](x, positions, memory, pass);
   return norm(x);
 }
 

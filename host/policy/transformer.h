@@ -7,10 +7,10 @@
 #include <vector>
 
 #include "host/policy/module.h"
+#include "host/policy/pass.h"
 
 // The transformer of ACT (as in DETR): sequence first, (length, B, D), positions added to queries and keys only. The
-// order of the operations and the memory layout of what is dropped out are Python's, so that a seed gives the same
-// masks.
+// order of the operations is Python's, so that in the reference pass a seed gives the same masks.
 
 namespace lerobot::policy {
 
@@ -25,15 +25,6 @@ struct TransformerShape {
   bool pre_norm = false;
 };
 
-/// How a forward pass differs from call to call.
-struct Pass {
-  bool training = false;
-  double dropout = 0;  // 0 outside training
-};
-
-/// x with dropout in training.
-at::Tensor drop(const at::Tensor& x, const Pass& pass);
-
 /// Weights of multi-head attention, drawn as torch.nn.MultiheadAttention.
 struct Attention {
   at::Tensor in_proj_weight;  // (3 D, D): queries, keys, values
@@ -47,8 +38,14 @@ struct Attention {
 
 /// Multi-head attention by explicit softmax. query (L, B, D), key and value (S, B, D); mask: (B * heads, 1, S), added
 /// to the scores, or undefined. Returns (L, B, D).
-at::Tensor attention(const Attention& weights, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                     const at::Tensor& mask, const Pass& pass);
+Branch attention(const Attention& weights, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
+                 const at::Tensor& mask, Pass& pass);
+
+/// attention(query, query, value, {}) for tokens that are all alike: token (1, 1, D), query = token + positions with
+/// positions (L, 1, D). The values are one row, and the scores are the same for each of `batch` items, so that only
+/// dropout tells them apart. Returns (L, batch, D).
+Branch attention_of_equal_tokens(const Attention& weights, const at::Tensor& token, const at::Tensor& positions,
+                                 std::int64_t batch, Pass& pass);
 
 /// The additive mask of attention(): (B, S) bool, true where padded, to (B * heads, 1, S) of 0 and -inf.
 at::Tensor padding_mask(const at::Tensor& is_padded, std::int64_t heads, at::ScalarType dtype);
@@ -60,12 +57,6 @@ struct FeedForward {
   explicit FeedForward(const TransformerShape& shape);
 };
 
-/// linear2(drop(activation(linear1(x)))).
-at::Tensor feed_forward(const FeedForward& weights, const at::Tensor& x, const Pass& pass);
-
-/// norm(skip + drop(y)).
-at::Tensor add_norm(const at::Tensor& skip, const at::Tensor& y, const LayerNorm& norm, const Pass& pass);
-
 struct EncoderLayer {
   Attention self_attn;
   FeedForward mlp;
@@ -74,8 +65,10 @@ struct EncoderLayer {
 
   explicit EncoderLayer(const TransformerShape& shape);
   void visit(TensorVisitor& visitor);
-  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
-                        const Pass& pass) const;
+  /// x (S, B, D). Returns the first `length` tokens, (length, B, D): the others have been read by them, but nothing
+  /// else is computed for them.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask, std::int64_t length,
+                        Pass& pass) const;
 };
 
 struct Encoder {
@@ -85,7 +78,12 @@ struct Encoder {
   Encoder(std::int64_t n_layers, const TransformerShape& shape);
   void visit(TensorVisitor& visitor);
   /// x (S, B, D), positions (S, 1, D), mask as for attention(). Returns (S, B, D).
-  at::Tensor operator()(at::Tensor x, const at::Tensor& positions, const at::Tensor& mask, const Pass& pass) const;
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask, Pass& pass) const;
+  /// The first token of that, (1, B, D). The last layer leaves out what only the other tokens would need.
+  at::Tensor first_token(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask, Pass& pass) const;
+  /// The first `length` tokens.
+  at::Tensor first_tokens(at::Tensor x, const at::Tensor& positions, const at::Tensor& mask, std::int64_t length,
+                          Pass& pass) const;
 };
 
 /// What the decoder reads: the encoder's output (S, B, D), and its positions (S, 1, D).
@@ -101,7 +99,14 @@ struct DecoderLayer {
 
   explicit DecoderLayer(const TransformerShape& shape);
   void visit(TensorVisitor& visitor);
-  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const Memory& memory, const Pass& pass) const;
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const Memory& memory, Pass& pass) const;
+  /// The same for x = 0, without the work that does not depend on x: see attention_of_equal_tokens.
+  at::Tensor from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const;
+
+ private:
+  /// What follows the self-attention.
+  at::Tensor finish(const at::Tensor& x, const Branch& self, const at::Tensor& positions, const Memory& memory,
+                    Pass& pass) const;
 };
 
 struct Decoder {
@@ -111,7 +116,9 @@ struct Decoder {
   Decoder(std::int64_t n_layers, const TransformerShape& shape);
   void visit(TensorVisitor& visitor);
   /// x (L, B, D), positions (L, 1, D). Returns (L, B, D).
-  at::Tensor operator()(at::Tensor x, const at::Tensor& positions, const Memory& memory, const Pass& pass) const;
+  at::Tensor operator()(at::Tensor x, const at::Tensor& positions, const Memory& memory, Pass& pass) const;
+  /// The same for x = 0.
+  at::Tensor from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const;
 };
 
 }  // namespace lerobot::policy

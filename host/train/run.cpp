@@ -16,6 +16,7 @@
 #include "host/train/batch.h"
 #include "host/train/dataset_setup.h"
 #include "host/train/held_out.h"
+#include "host/train/kernel_choice.h"
 #include "host/train/phase_clock.h"
 #include "host/train/random_state.h"
 #include "host/train/run_state.h"
@@ -60,6 +61,7 @@ class Run {
   void prepare() {
     precision_ = precision::usable_precision(config().accelerator.mixed_precision, accelerator_, rejected_);
     tf32_state_ = precision::set_tf32(config().tf32, accelerator_);
+    kernels_ = choose_kernels(command_.host.kernels, state_.device, precision_);
     if (command_.host.num_threads > 0) at::set_num_threads(static_cast<int>(command_.host.num_threads));
     config::common(policy_config()).device = stored_name(state_.device);
     if (command_.checkpoint) {
@@ -116,7 +118,7 @@ class Run {
   }
 
   void make_model() {
-    state_.policy = policy::make_policy(policy_config(), state_.device);
+    state_.policy = policy::make_policy(policy_config(), state_.device, kernels_.kernels);
     if (resumed_) {
       load_weights(resumed_->model);
       state_.processors = read_processors(*resumed_, state_.device);
@@ -150,7 +152,7 @@ class Run {
       for (const auto& [name, parameter] : state_.policy->parameters()) all.parameters.emplace_back(name, parameter);
       groups = {std::move(all)};
     }
-    state_.optimizer = optim::make_optimizer(*config().optimizer, std::move(groups));
+    state_.optimizer = optim::make_optimizer(*config().optimizer, std::move(groups), kernels_.kernels);
     if (config().scheduler) {
       state_.scheduler = optim::make_scheduler(*config().scheduler, *state_.optimizer, config().steps);
     }
@@ -184,6 +186,7 @@ class Run {
     log::info("Device: {} ({}, plugin {}), precision: {}, {}, {}", accelerator_.torch_device(),
               accelerator_.device_info().name, accelerator_.plugin_id(), precision::precision_name(precision_),
               scaler_text(), tf32_state_);
+    log::info("Kernels: {} ({})", kernels_.kernels == Kernels::kFast ? "fast" : "reference", kernels_.reason);
     log::info("cfg.steps={} ({})", config().steps, report::format_big_number(static_cast<double>(config().steps)));
     log::info("dataset.num_frames={} ({})", dataset_->num_frames(),
               report::format_big_number(static_cast<double>(dataset_->num_frames())));
@@ -282,6 +285,7 @@ class Run {
   const std::vector<std::string>& rejected_;
   accel::Precision precision_ = accel::Precision::kFloat32;
   std::string tf32_state_;
+  KernelChoice kernels_{};
   RunState state_;
   std::optional<checkpoint::Checkpoint> resumed_;
   std::int64_t start_step_ = 0;

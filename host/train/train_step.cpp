@@ -40,7 +40,7 @@ void TrainStep::backward(const policy::Loss& loss) {
 
 void TrainStep::update(StepReport& report) {
   parts_.scaler.unscale(parameters_);
-  if (options_.grad_clip_norm > 0) report.grad_norm = optim::clip_grad_norm(parameters_, options_.grad_clip_norm);
+  if (options_.grad_clip_norm > 0) report.grad_norm = parts_.optimizer.clip(options_.grad_clip_norm);
   report.found_inf = parts_.scaler.found_inf();
   parts_.optimizer.step(report.found_inf);
   if (parts_.ema) parts_.ema->step(report.found_inf);

@@ -11,7 +11,7 @@ std::vector<std::string> with(std::vector<std::string> arguments, const std::vec
 
 std::vector<std::string> tiny_act(const std::string& dataset, const std::filesystem::path& output,
                                   const std::vector<std::string>& more) {
-  return small_act(dataset, output, with({"--num_threads=1", "--batch_size=4"}, more));
+  return small_act(dataset, output, with({"--num_threads=1", "--batch_size=4", "--kernels=reference"}, more));
 }
 
 std::vector<std::string> on_simaccel(const std::vector<std::string>& arguments, const std::string& device) {

@@ -47,7 +47,7 @@ TEST_F(Simaccel, ActWithDropoutTrainsToTheBitsOfTheCpu) {
   for (const fs::path& from : {cpu_, sim_}) fs::remove_all(from / "checkpoints/000008");
   const auto resumed = [](const fs::path& from) {
     return std::vector<std::string>{"--resume=true", "--config_path=" + (from / "checkpoints/000004").string(),
-                                    "--steps=8", "--num_threads=1"};
+                                    "--steps=8", "--num_threads=1", "--kernels=reference"};
   };
   run(on_simaccel(resumed(cpu_)), same_numbers());
   run(with(resumed(sim_), {"--policy.device=cpu"}));

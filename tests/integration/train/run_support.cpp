@@ -37,7 +37,8 @@ std::vector<std::string> small_act(const std::string& dataset, const std::filesy
   return arguments;
 }
 
-std::vector<std::string> recorded_flags(const boost::json::value& command, const std::filesystem::path& output_dir) {
+std::vector<std::string> recorded_flags(const boost::json::value& command, const std::filesystem::path& output_dir,
+                                        const std::string& kernels) {
   std::vector<std::string> flags;
   const auto& words = command.as_array();
   for (std::size_t i = 1; i < words.size(); ++i) {
@@ -47,6 +48,7 @@ std::vector<std::string> recorded_flags(const boost::json::value& command, const
     if (!word.starts_with("--output_dir=")) flags.push_back(std::move(word));
   }
   flags.push_back("--output_dir=" + output_dir.string());
+  flags.push_back("--kernels=" + kernels);
   return flags;
 }
 

@@ -18,8 +18,9 @@ std::filesystem::path test_data(const std::string& name);
 std::vector<std::string> small_act(const std::string& dataset, const std::filesystem::path& output_dir,
                                    const std::vector<std::string>& more = {});
 
-/// The flags of a recorded command line, its paths replaced by ours.
-std::vector<std::string> recorded_flags(const boost::json::value& command, const std::filesystem::path& output_dir);
+/// The flags of a recorded command line, its paths replaced by ours. Reference kernels follow Python's random numbers.
+std::vector<std::string> recorded_flags(const boost::json::value& command, const std::filesystem::path& output_dir,
+                                        const std::string& kernels = "reference");
 
 /// Runs lerobot-train and expects success; the output is shown when it fails.
 void train(const std::vector<std::string>& arguments);

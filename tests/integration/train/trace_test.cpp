@@ -63,6 +63,16 @@ TEST(Trace, ActWithCameraFollowsPython) {
   expect_trace(output, trace, {.loss = 5e-5, .part = 2e-3, .grad_norm = 1e-3});
 }
 
+// The recorded runs are without dropout, so fast kernels draw nothing and follow them as well.
+TEST(Trace, FastKernelsFollowPythonWhereNothingIsDropped) {
+  for (const char* policy : {"act_keypoints", "act_pusht"}) {
+    const std::filesystem::path output = make_temporary_directory("trace") + "/run";
+    const value trace = read_trace(policy, "trace.json");
+    train(recorded_flags(trace.at("command"), output, "fast"));
+    expect_trace(output, trace, {.loss = 5e-5, .part = 2e-3, .grad_norm = 1e-3});
+  }
+}
+
 // Python's own resumed run draws one number more than the straight one; ours continues the straight one.
 TEST(Trace, PythonsCheckpointContinuesAsTheStraightRunDid) {
   const std::filesystem::path output = make_temporary_directory("trace") + "/run";
@@ -70,7 +80,7 @@ TEST(Trace, PythonsCheckpointContinuesAsTheStraightRunDid) {
   const std::string config =
       (test_data("checkpoints/act_keypoints/checkpoints/000020/pretrained_model/train_config.json")).string();
   train({"--resume=true", "--config_path=" + config, "--dataset.root=" + test_data("datasets/pusht_keypoints").string(),
-         "--output_dir=" + output.string()});
+         "--kernels=reference", "--output_dir=" + output.string()});
   value rest = trace;
   auto& updates = rest.at("updates").as_array();
   updates.erase(updates.begin(), updates.begin() + 20);

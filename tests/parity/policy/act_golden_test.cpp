@@ -19,9 +19,10 @@ using boost::json::object;
 using golden::Golden;
 using golden::kept;
 
-class ActGolden : public ::testing::TestWithParam<const char*> {
+class ActGolden : public ::testing::TestWithParam<std::tuple<const char*, Kernels>> {
  protected:
-  Golden golden_{GetParam()};
+  Golden golden_{std::get<0>(GetParam())};
+  Kernels kernels_ = std::get<1>(GetParam());
 
   void expect_loss(const Loss& loss, const object& expected, double tolerance) {
     const double total = expected.at("loss").as_double();
@@ -41,7 +42,7 @@ class ActGolden : public ::testing::TestWithParam<const char*> {
 };
 
 TEST_P(ActGolden, LossAndEveryGradientArePythons) {
-  const auto policy = golden_.policy(golden_.config());
+  const auto policy = golden_.policy(golden_.config(), kernels_);
   const Loss loss = policy->forward(golden_.batch());
   expect_loss(loss, golden_.about().at("forward").as_object(), 1e-5);
   loss.total.backward();
@@ -64,8 +65,10 @@ TEST_P(ActGolden, LossAndEveryGradientArePythons) {
   }
 }
 
-TEST_P(ActGolden, LossUnderBfloat16AutocastIsPythons) {
-  const auto policy = golden_.policy(golden_.config());
+class ReferenceGolden : public ActGolden {};  // fast kernels are for float32
+
+TEST_P(ReferenceGolden, LossUnderBfloat16AutocastIsPythons) {
+  const auto policy = golden_.policy(golden_.config(), kernels_);
   at::autocast::set_autocast_dtype(at::kCPU, at::kBFloat16);
   at::autocast::set_autocast_enabled(at::kCPU, true);
   const Loss loss = policy->forward(golden_.batch());
@@ -83,7 +86,7 @@ TEST_P(ActGolden, VariantsHavePythonsLossAndGradientNorm) {
     config::ActConfig config = golden_.config();
     if (label == "use_vae_false") config.use_vae = false;
     if (label == "gelu") config.feedforward_activation = "gelu";
-    const auto policy = golden_.policy(config);
+    const auto policy = golden_.policy(config, kernels_);
     const Loss loss = policy->forward(golden_.batch());
     expect_loss(loss, variant.as_object(), 1e-5);
     loss.total.backward();
@@ -94,6 +97,9 @@ TEST_P(ActGolden, VariantsHavePythonsLossAndGradientNorm) {
 
 class ActUpdates : public ActGolden {
  protected:
+  /// How much further than the reference's rounding that of fast kernels may go in five large updates with a camera.
+  double slack(double lr) const { return kernels_ == Kernels::kFast && lr > 1e-4 ? 4 : 1; }
+
   // Parameters whose gradient is rounding noise drift by up to one step of Adam per update; so do single elements.
   void expect_state(const Policy& policy, const std::string& label, int updates, double lr) {
     const object& notes =
@@ -110,8 +116,8 @@ class ActUpdates : public ActGolden {
       EXPECT_LE(off.max().item<double>(), 2 * lr * updates) << name;
       const at::Tensor clear = off.masked_select(gradients.find(name)->abs().gt(1e-4 * largest));
       if (clear.numel() == 0) continue;
-      EXPECT_LE(clear.max().item<double>(), 0.1 * lr * updates) << name;
-      EXPECT_LE(clear.square().mean().sqrt().item<double>(), 1e-2 * lr * updates + 1e-7) << name;
+      EXPECT_LE(clear.max().item<double>(), slack(lr) * 0.1 * lr * updates) << name;
+      EXPECT_LE(clear.square().mean().sqrt().item<double>(), slack(lr) * 1e-2 * lr * updates + 1e-7) << name;
     }
   }
 
@@ -121,16 +127,16 @@ class ActUpdates : public ActGolden {
     config::AdamWConfig config;
     config.lr = lr;
     config.weight_decay = 1e-4;
-    auto optimizer = optim::make_optimizer(config, std::move(groups));
+    auto optimizer = optim::make_optimizer(config, std::move(groups), kernels_);
     const auto& updates = golden_.about().at("updates").at(label).at("updates").as_array();
     for (int i = 0; i < 5; ++i) {
       const Loss loss = policy.forward(golden_.batch());
       loss.total.backward();
-      const at::Tensor norm = optim::clip_grad_norm(optimizer->parameters(), 10.0);
+      const at::Tensor norm = optimizer->clip(10.0);
       optimizer->step();
       optimizer->zero_grad();
       // Five updates at 1e-3 amplify rounding to 3e-5 with a camera (two runs of Python differ by as much).
-      expect_loss(loss, updates[i].as_object(), 1e-4);
+      expect_loss(loss, updates[i].as_object(), slack(lr) * 1e-4);
       const double expected = updates[i].at("grad_norm").as_double();
       EXPECT_NEAR(norm.item<double>(), expected, (i == 0 ? 1e-5 : 1e-3) * expected) << label << " update " << i;
       if (i == 0 || i == 4) expect_state(policy, label, i + 1, lr);
@@ -140,7 +146,7 @@ class ActUpdates : public ActGolden {
 };
 
 TEST_P(ActUpdates, WithThePresetArePythons) {
-  const auto policy = golden_.policy(golden_.config());
+  const auto policy = golden_.policy(golden_.config(), kernels_);
   const auto optimizer = run(*policy, "preset", 1e-5);
 
   const object& notes = golden_.about().at("optimizer_preset_after_5").as_object();
@@ -172,12 +178,12 @@ TEST_P(ActUpdates, WithThePresetArePythons) {
 }
 
 TEST_P(ActUpdates, WithALargeLearningRateArePythons) {
-  const auto policy = golden_.policy(golden_.config());
+  const auto policy = golden_.policy(golden_.config(), kernels_);
   run(*policy, "lr_1e-3", 1e-3);
 }
 
 TEST_P(ActUpdates, TakeTheParametersInPythonsOrder) {
-  const auto policy = golden_.policy(golden_.config());
+  const auto policy = golden_.policy(golden_.config(), kernels_);
   const auto& order = golden_.about().at("optimizer_order").as_array();
   const auto& sizes = golden_.about().at("optimizer_group_sizes").as_array();
   std::size_t index = 0, group = 0;
@@ -199,7 +205,7 @@ class ActInference : public ActGolden {
 };
 
 TEST_P(ActInference, ChunkAndQueuedActionsArePythons) {
-  const auto policy = golden_.policy(golden_.config());
+  const auto policy = golden_.policy(golden_.config(), kernels_);
   const OrderedMap<at::Tensor> expected = golden_.file("inference");
   const at::Tensor chunk = policy->predict_action_chunk(observations());
   EXPECT_LT(golden::largest_difference(chunk, *expected.find("chunk")), 1e-5);
@@ -219,9 +225,19 @@ TEST_P(ActInference, EnsembledActionsArePythons) {
   }
 }
 
-INSTANTIATE_TEST_SUITE_P(Policies, ActGolden, ::testing::Values("act_keypoints", "act_pusht"));
-INSTANTIATE_TEST_SUITE_P(Policies, ActUpdates, ::testing::Values("act_keypoints", "act_pusht"));
-INSTANTIATE_TEST_SUITE_P(Policies, ActInference, ::testing::Values("act_keypoints", "act_pusht"));
+const auto kPolicies = ::testing::Values("act_keypoints", "act_pusht");
+const auto kReferenceOnly = ::testing::Combine(kPolicies, ::testing::Values(Kernels::kReference));
+const auto kEither = ::testing::Combine(kPolicies, ::testing::Values(Kernels::kReference, Kernels::kFast));
+
+std::string name_of(const ::testing::TestParamInfo<std::tuple<const char*, Kernels>>& info) {
+  const auto& [policy, kernels] = info.param;
+  return format("{}_{}", policy, kernels == Kernels::kFast ? "fast" : "reference");
+}
+
+INSTANTIATE_TEST_SUITE_P(Policies, ActGolden, kEither, name_of);
+INSTANTIATE_TEST_SUITE_P(Policies, ReferenceGolden, kReferenceOnly, name_of);
+INSTANTIATE_TEST_SUITE_P(Policies, ActUpdates, kEither, name_of);
+INSTANTIATE_TEST_SUITE_P(Policies, ActInference, kEither, name_of);
 
 }  // namespace
 }  // namespace lerobot::policy

@@ -44,11 +44,11 @@ config::ActConfig Golden::config() const {
   return config;
 }
 
-std::unique_ptr<Policy> Golden::policy(const config::ActConfig& config) const {
+std::unique_ptr<Policy> Golden::policy(const config::ActConfig& config, Kernels kernels) const {
   std::string where(about_.at("initial").at("all").as_string());
   where.replace(where.find("fixtures/"), 9, "checkpoints/");
   where.replace(where.find("_checkpoint/"), 12, "/");
-  std::unique_ptr<Policy> policy = make_policy(config, at::kCPU);
+  std::unique_ptr<Policy> policy = make_policy(config, at::kCPU, kernels);
   load_state(*policy, tensors(where));
   const at::Tensor noise = *file("noise").find("eps");
   dynamic_cast<ActPolicy&>(*policy).set_noise_source(

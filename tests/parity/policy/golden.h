@@ -25,7 +25,7 @@ class Golden {
   /// The configuration of policy_config.json: width 64, chunk 10, no dropout.
   config::ActConfig config() const;
   /// A policy with the golden's initial state, whose noise is the recorded one.
-  std::unique_ptr<Policy> policy(const config::ActConfig& config) const;
+  std::unique_ptr<Policy> policy(const config::ActConfig& config, Kernels kernels = Kernels::kReference) const;
 
  private:
   std::string folder_;

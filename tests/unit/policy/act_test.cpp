@@ -53,8 +53,9 @@ Batch small_batch(const config::ActConfig& config, std::int64_t b = 2) {
   return batch;
 }
 
-TEST(Act, TrainsWithAnyMixOfInputsAndSettings) {
-  std::vector<config::ActConfig> configs(5, small_config());
+/// An odd mix of inputs and settings in each.
+std::vector<config::ActConfig> mixed_configs() {
+  std::vector<config::ActConfig> configs(6, small_config());
   configs[0].pre_norm = true;
   configs[1].use_vae = false;
   configs[2].input_features["observation.state"] = {FeatureType::kState, {2}};
@@ -63,8 +64,22 @@ TEST(Act, TrainsWithAnyMixOfInputsAndSettings) {
                                {"observation.state", {FeatureType::kState, {2}}}};
   configs[4].feedforward_activation = "gelu";
   configs[4].n_decoder_layers = 2;
+  configs[5].pre_norm = true;
+  configs[5].n_decoder_layers = 3;
+  configs[5].dropout = 0;
+  return configs;
+}
+
+class AnyKernels : public ::testing::TestWithParam<Kernels> {};
+INSTANTIATE_TEST_SUITE_P(Act, AnyKernels, ::testing::Values(Kernels::kReference, Kernels::kFast),
+                         [](const auto& each) { return each.param == Kernels::kFast ? "Fast" : "Reference"; });
+
+TEST_P(AnyKernels, TrainWithAnyMixOfInputsAndSettings) {
+  const Kernels kernels = GetParam();
+  const std::vector<config::ActConfig> configs = mixed_configs();
   for (const config::ActConfig& config : configs) {
-    const auto policy = make_policy(config, at::kCPU);
+    SCOPED_TRACE(&config - configs.data());
+    const auto policy = make_policy(config, at::kCPU, kernels);
     const Loss loss = policy->forward(small_batch(config));
     EXPECT_EQ(loss.parts.contains("kld_loss"), config.use_vae);
     EXPECT_FALSE(loss.parts.find("l1_loss")->requires_grad());
@@ -75,6 +90,132 @@ TEST(Act, TrainsWithAnyMixOfInputsAndSettings) {
     }
     EXPECT_THAT(policy->predict_action_chunk(small_batch(config)).sizes().vec(), ElementsAre(2, 4, 3));
   }
+}
+
+/// Loss and gradients of a policy for a batch, without dropout.
+std::pair<double, OrderedMap<at::Tensor>> gradients(const config::ActConfig& config,
+                                                    const OrderedMap<at::Tensor>& state, const Batch& batch,
+                                                    Kernels kernels) {
+  const auto policy = make_policy(config, at::kCPU, kernels);
+  load_state(*policy, state);
+  static_cast<ActPolicy&>(*policy).set_noise_source([](const at::Tensor& like) { return at::full_like(like, 0.3); });
+  const Loss loss = policy->forward(batch);
+  loss.total.backward();
+  OrderedMap<at::Tensor> all;
+  for (const auto& [name, parameter] : policy->parameters()) all.append(name, parameter.grad());
+  return {loss.total.item<double>(), all};
+}
+
+// What fast kernels leave out (the last layer of the variational encoder beyond its class token, the decoder's first
+// self-attention for its zero input) has no influence, and every parameter still gets its gradient.
+TEST(FastKernels, HaveTheLossAndGradientsOfTheReference) {
+  for (config::ActConfig config : mixed_configs()) {
+    config.dropout = 0;
+    const OrderedMap<at::Tensor> state = make_policy(config, at::kCPU)->state_dict();
+    Batch batch = small_batch(config, 3);
+    batch["action_is_pad"].slice(1, 2).fill_(true);
+    const auto [loss, found] = gradients(config, state, batch, Kernels::kFast);
+    const auto [reference_loss, expected] = gradients(config, state, batch, Kernels::kReference);
+    EXPECT_NEAR(loss, reference_loss, 1e-5 * reference_loss);
+    double largest = 0;
+    for (const auto& [name, gradient] : expected) largest = std::max(largest, gradient.abs().max().item<double>());
+    for (const auto& [name, gradient] : found) {
+      ASSERT_TRUE(gradient.defined()) << name;
+      EXPECT_LT((gradient - *expected.find(name)).abs().max().item<double>(), 1e-5 * largest) << name;
+    }
+  }
+}
+
+TransformerShape small_shape(bool pre_norm) {
+  return {.width = 16, .heads = 2, .feedforward = 24, .dropout = 0, .pre_norm = pre_norm};
+}
+
+TEST(FastKernels, FirstTokenIsTheFirstOfAllTokens) {
+  const at::NoGradGuard no_grad;
+  for (const bool pre_norm : {false, true}) {
+    const Encoder encoder(2, small_shape(pre_norm));
+    const at::Tensor x = at::randn({5, 3, 16}), positions = at::randn({5, 1, 16});
+    at::Tensor is_padded = at::zeros({3, 5}, at::kBool);
+    is_padded.select(0, 1).slice(0, 3).fill_(true);
+    const auto pass = make_pass(Kernels::kFast, /*training=*/false, 0);
+    const at::Tensor mask = padding_mask(is_padded, 2, at::kFloat);
+    const at::Tensor all = encoder(x, positions, mask, *pass), first = encoder.first_token(x, positions, mask, *pass);
+    ASSERT_THAT(first.sizes().vec(), ElementsAre(1, 3, 16));
+    EXPECT_TRUE(first.allclose(all.narrow(0, 0, 1), 1e-5, 1e-5));
+  }
+}
+
+TEST(FastKernels, DecoderFromZeroIsTheDecoderOfAZeroInput) {
+  const at::NoGradGuard no_grad;
+  for (const bool pre_norm : {false, true}) {
+    Decoder decoder(2, small_shape(pre_norm));
+    for (DecoderLayer& layer : decoder.layers) {
+      layer.norm1.bias.normal_();  // 0 when new, and so is that of the values
+      layer.self_attn.in_proj_bias.normal_();
+    }
+    const at::Tensor positions = at::randn({4, 1, 16});
+    const Memory memory{at::randn({6, 3, 16}), at::randn({6, 1, 16})};
+    const auto pass = make_pass(Kernels::kFast, /*training=*/false, 0);
+    const at::Tensor general = decoder(at::zeros({4, 3, 16}), positions, memory, *pass);
+    EXPECT_TRUE(decoder.from_zero(positions, memory, *pass).allclose(general, 1e-5, 1e-5));
+  }
+}
+
+/// What a small step along the gradient changes the loss by, over what the gradient says: 1, but for curvature.
+double slope_over_gradient(Policy& policy, const Batch& batch) {
+  const auto loss = [&] {
+    at::manual_seed(5);  // the same masks each time
+    return policy.forward(batch).total;
+  };
+  loss().backward();
+  double squares = 0;
+  std::vector<at::Tensor> directions;
+  for (const auto& [name, parameter] : policy.parameters()) {
+    directions.push_back(parameter.grad().clone());
+    squares += directions.back().square().sum().item<double>();
+  }
+  const double step = 1e-4 / std::sqrt(squares);
+  const auto loss_after = [&](double distance) {
+    const at::NoGradGuard no_grad;
+    std::size_t i = 0;
+    for (const auto& [name, parameter] : policy.parameters()) at::Tensor(parameter).add_(directions[i++], distance);
+    return loss().item<double>();
+  };
+  const double above = loss_after(step), below = loss_after(-2 * step);
+  return (above - below) / (2 * step) / squares;
+}
+
+TEST(FastKernels, HaveTheGradientThatFiniteDifferencesShowUnderDropout) {
+  config::ActConfig config = small_config();
+  config.dropout = 0.1;
+  double sum = 0;
+  constexpr int kSeeds = 6;
+  for (int seed = 0; seed < kSeeds; ++seed) {
+    at::manual_seed(seed);
+    const auto policy = make_policy(config, at::kCPU, Kernels::kFast);
+    static_cast<ActPolicy&>(*policy).set_noise_source([](const at::Tensor& like) { return at::full_like(like, 0.3); });
+    const double ratio = slope_over_gradient(*policy, small_batch(config, 3));
+    EXPECT_NEAR(ratio, 1, 4e-2) << seed;
+    sum += ratio;
+  }
+  EXPECT_NEAR(sum / kSeeds, 1, 1.5e-2);
+}
+
+TEST(FastKernels, DrawTheirMasksFromTorchsGenerator) {
+  config::ActConfig config = small_config();
+  config.use_vae = false;
+  config.dropout = 0.5;
+  const auto policy = make_policy(config, at::kCPU, Kernels::kFast);
+  const Batch batch = small_batch(config);
+  const auto loss = [&] { return policy->forward(batch).total.item<double>(); };
+  at::manual_seed(5);
+  const double first = loss(), second = loss();
+  EXPECT_NE(first, second) << "each pass has masks of its own";
+  at::manual_seed(5);
+  EXPECT_EQ(loss(), first);
+  EXPECT_EQ(loss(), second);
+  policy->set_training(false);
+  EXPECT_EQ(loss(), loss()) << "nothing is dropped outside training";
 }
 
 /// bfloat16 autocast on the CPU.
@@ -116,9 +257,10 @@ TEST(Attention, TakesQueriesKeysAndValuesOfDifferentTypesUnderAutocast) {
   const at::NoGradGuard no_grad;
   const Attention weights(16, 2);
   const at::Tensor x = at::randn({3, 2, 16});
-  const at::Tensor exact = attention(weights, x, x, x, {}, {});
+  const auto pass = make_pass(Kernels::kReference, /*training=*/false, 0);
+  const at::Tensor exact = attention(weights, x, x, x, {}, *pass).product;
   const Bf16Autocast autocast;
-  const at::Tensor mixed = attention(weights, x, x, x.to(at::kBFloat16), {}, {});
+  const at::Tensor mixed = attention(weights, x, x, x.to(at::kBFloat16), {}, *pass).product;
   EXPECT_EQ(mixed.scalar_type(), at::kBFloat16) << "the matrix products ran in bfloat16";
   EXPECT_LT((mixed.to(at::kFloat) - exact).abs().max().item<float>(), 0.05F);
 }
