@@ -1,33 +1,19 @@
 // The one exported symbol of liblerobot_trainer.so.
 
 #include <c10/util/Exception.h>
-#include <malloc.h>
 
 #include <csignal>
 #include <new>
 
 #include "host/app/trainer_entry.h"
 #include "host/base/error.h"
+#include "host/train/freed_memory.h"
 #include "host/train/run.h"
-
-namespace lerobot {
-namespace {
-
-/// Tensors of a step are freed and allocated again and again: giving their pages back to the system each time, as
-/// malloc does by default, costs tens of thousands of page faults a step.
-void keep_freed_memory() {
-  constexpr int kLarge = 1 << 30;
-  mallopt(M_MMAP_THRESHOLD, kLarge);
-  mallopt(M_TRIM_THRESHOLD, kLarge);
-}
-
-}  // namespace
-}  // namespace lerobot
 
 extern "C" __attribute__((visibility("default"))) int lerobot_trainer_run(const lerobot::TrainerCall* call) {
   using lerobot::Error;
   using lerobot::ErrorKind;
-  lerobot::keep_freed_memory();
+  lerobot::train::keep_freed_memory();
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows past a limit is an error of the write, not the end of the process
   try {
     return lerobot::train::run(*call->command, *call->accelerator, *call->rejected);
