@@ -1,17 +1,17 @@
-"""Our lerobot-train against Python LeRobot's: alternating pairs of runs, one table, ratios only. See README.md."""
+"""Our lerobot-train against Python LeRobot's: alternating pairs of runs, one table of ratios ours/peer. See README.md."""
 
-import os
+import argparse
 import pathlib
 import shutil
-import subprocess
 import sys
 
+import common
+import floor
 import pairs
 import trainer_run
-from trainer_run import BenchError
 
-SKIPPED = 77
 NAMES = ("ours", "peer")
+KEYS = [row.key for row in pairs.TRAINER_ROWS]
 # The first losses of the two differ only by rounding and dropout masks; more means they did not do the same work.
 FIRST_LOSS_TOLERANCE = 0.05
 
@@ -19,30 +19,72 @@ FIRST_LOSS_TOLERANCE = 0.05
 def main():
     parser = trainer_run.argument_parser(__doc__, steps=20)
     parser.add_argument("--pairs", type=trainer_run.positive, default=10, help="runs of each")
-    parser.add_argument("--peer", type=pathlib.Path, default=os.environ.get("LEROBOT_PEER_VENV"),
-                        help="virtual environment with Python LeRobot (or set LEROBOT_PEER_VENV)")
+    common.add_peer(parser)
+    parser.add_argument("--target", type=target, action="append", default=[], metavar="ROW=RATIO",
+                        help=f"the most that ours/peer should be; the table says if it is missed. Rows: {' '.join(KEYS)}")
+    parser.add_argument("--floor", type=pathlib.Path, default=floor.DEFAULT, help="the program update_floor")
     options = trainer_run.parse_arguments(parser)
-    if not options.peer or not os.access(options.peer / "bin/lerobot-train", os.X_OK):
-        where = f"at {options.peer}" if options.peer else "given"
-        print(f"SKIPPED: no Python LeRobot {where}. Make one with scripts/peer-venv DIR, then pass --peer DIR.")
-        return SKIPPED
-    facts = trainer_run.machine()
-    trainer_run.warn_if_busy(facts)
-    work = trainer_run.work_directory()
+    if not common.has_peer(options):
+        return common.SKIPPED
+    facts = common.machine()
+    common.warn_if_busy(facts)
+    versions = {"ours": common.our_version(), "peer": common.peer_version(options.peer)}
+    work = common.work_directory()
     flags = trainer_run.trainer_flags(options)
-    commands = {"ours": [options.ours, *flags], "peer": [options.peer / "bin/lerobot-train", *flags]}
-    runs = pairs.run_pairs(commands, work, options)
+    least = floor.Floor(options.floor, flags, options.timeout)
+    least.measure()
+    runs = pairs.run_trainers({"ours": [options.ours, *flags], "peer": [options.peer / "bin/lerobot-train", *flags]},
+                              work, options)
+    least.measure()
     shutil.rmtree(work)
-    summary = pairs.summarize(runs, NAMES, options.warmup)
+    summary = pairs.summarize(runs, NAMES, NAMES, pairs.TRAINER_ROWS)
+    add_floor(summary, least.best)
+    add_targets(summary, dict(options.target))
     title = pairs.title_of(options.policy, options)
-    pairs.print_table(title, trainer_run.machine_line(facts), NAMES, summary)
+    heading = [title, common.machine_line(facts), common.versions_line(versions)]
+    pairs.print_table(heading, NAMES, NAMES, summary, columns(options))
+    least.print_parts()
     compare_losses(runs)
-    path = options.json or trainer_run.ROOT / f"build/bench/compare_{options.dataset.name}.json"
-    trainer_run.write_json(path, {
-        "title": title, "machine": facts,
-        "versions": {"ours": trainer_run.our_version(), "peer": peer_version(options.peer)},
-        "summary": summary, "pairs": pairs.as_json(runs)})
+    path = options.json or common.ROOT / f"build/bench/compare_{options.dataset.name}.json"
+    common.write_json(path, {"title": title, "machine": facts, "versions": versions, "summary": summary,
+                             "floor": least.best, "pairs": pairs.as_json(runs)})
     return 0
+
+
+def target(text):
+    key, equals, ratio = text.partition("=")
+    if not equals or key not in KEYS:
+        raise argparse.ArgumentTypeError(f"{text!r} is not ROW=RATIO, the row one of {', '.join(KEYS)}")
+    try:
+        return key, float(ratio)
+    except ValueError:
+        raise argparse.ArgumentTypeError(f"{text!r}: {ratio!r} is not a number") from None
+
+
+def add_floor(summary, least):
+    for row in summary:
+        row["floor"] = least["total_s"] if least and row["key"] == "update" else None
+        row["over_floor"] = row["ours"] / row["floor"] if row["floor"] else None
+
+
+def add_targets(summary, targets):
+    """`missed_by`: how much the ratio is above its target; 0 when it is met."""
+    for row in summary:
+        row["target"] = targets.get(row["key"])
+        known = row["target"] is not None and row["ratio"] is not None
+        row["missed_by"] = max(0.0, row["ratio"] - row["target"]) if known else None
+
+
+def columns(options):
+    shown = [("floor", lambda row: common.number(row["floor"])),
+             ("ours/floor", lambda row: common.number(row["over_floor"], 2))]
+    return [*shown, ("target", target_text)] if options.target else shown
+
+
+def target_text(row):
+    if row["missed_by"] is None:
+        return "-"
+    return f"{row['target']:.2f} " + (f"missed by {row['missed_by']:.3f}" if row["missed_by"] else "met")
 
 
 def compare_losses(runs):
@@ -52,19 +94,5 @@ def compare_losses(runs):
         print("warning: the first losses differ: the two did not do the same work. Check the flags.", file=sys.stderr)
 
 
-def peer_version(venv):
-    """The versions in the peer's environment of what decides its speed."""
-    code = ("import importlib.metadata as m, platform\nprint('python', platform.python_version())\n"
-            "for n in ('lerobot', 'torch', 'torchcodec', 'av', 'accelerate', 'numpy'):\n"
-            "    try: print(n, m.version(n))\n    except m.PackageNotFoundError: pass")
-    out = subprocess.run([venv / "bin/python", "-c", code], capture_output=True, text=True, check=True).stdout
-    return dict(line.split(maxsplit=1) for line in out.splitlines())
-
-
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BenchError as error:
-        sys.exit(f"bench/compare: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    common.run_main("compare", main)

@@ -6,6 +6,7 @@
 #include <boost/json/object.hpp>
 #include <chrono>
 #include <cstdint>
+#include <ctime>
 #include <filesystem>
 #include <fstream>
 #include <iostream>
@@ -82,12 +83,13 @@ object decode(const fs::path& path) {
   decoder.nearest(0);
   const double brightness = mean(decoder.nearest(requests.at(0).at(0)));
   std::int64_t frames = 0;
-  const auto begin = std::chrono::steady_clock::now();
+  const std::clock_t begin = std::clock();
   for (const auto& request : requests) {
     for (const double seconds : request) decoder.nearest(seconds);
     frames += static_cast<std::int64_t>(request.size());
   }
-  return {{"seconds", seconds_since(begin)}, {"frames", frames}, {"brightness", brightness}, {"decoder", "ours"}};
+  const double cpu_s = static_cast<double>(std::clock() - begin) / CLOCKS_PER_SEC;
+  return {{"cpu_s", cpu_s}, {"frames", frames}, {"brightness", brightness}, {"decoder", "ours"}};
 }
 
 object run(const std::string& what, const fs::path& path) {

@@ -3,10 +3,10 @@
 import shutil
 import statistics
 import subprocess
-import sys
 
+import common
 import trainer_run
-from trainer_run import BenchError, run_trainer
+from trainer_run import run_trainer
 
 # The clocks of a step, and those inside an update, that metrics.jsonl holds with --log_level=debug.
 STEP_PARTS = [("data wait", "dataloading_s"), ("preparation", "preprocessing_s"), ("update", "update_s")]
@@ -19,28 +19,28 @@ def main():
     parser = trainer_run.argument_parser(__doc__, steps=20)
     parser.add_argument("--no-perf", action="store_true", help="leave perf out")
     options = trainer_run.parse_arguments(parser)
-    facts = trainer_run.machine()
-    trainer_run.warn_if_busy(facts)
-    work = trainer_run.work_directory()
+    facts = common.machine()
+    common.warn_if_busy(facts)
+    work = common.work_directory()
     command = [options.ours, *trainer_run.trainer_flags(options)]
     run = run_trainer("profile", [*command, "--log_level=debug"], work, options)
     title = (f"{options.policy} on {options.dataset.name}, batch {options.batch_size}, {options.num_workers} workers, "
              f"steps {options.warmup + 1} to {len(run.steps)}")
-    print(f"{title}\n{trainer_run.machine_line(facts)}\n")
-    split = step_split(run, options.warmup)
+    print(f"{title}\n{common.machine_line(facts)}\n")
+    split = step_split(run)
     print_split(split)
     symbols = [] if options.no_perf else top_symbols(command, work, options, run.first_update_s)
     shutil.rmtree(work)
-    path = options.json or trainer_run.ROOT / f"build/bench/profile_{options.dataset.name}.json"
-    trainer_run.write_json(path, {"title": title, "machine": facts, "versions": {"ours": trainer_run.our_version()},
+    path = options.json or common.ROOT / f"build/bench/profile_{options.dataset.name}.json"
+    common.write_json(path, {"title": title, "machine": facts, "versions": {"ours": common.our_version()},
                                   "split": split, "symbols": symbols})
     return 0
 
 
-def step_split(run, warmup):
+def step_split(run):
     """Mean seconds of each part; what no clock covers is a part of its own."""
     def mean(key):
-        values = run.after_warmup(key, warmup)
+        values = run.after_warmup(key)
         return statistics.fmean(values) if values else None
 
     rows = [{"part": "step", "depth": 0, "seconds": mean("step_s")}]
@@ -99,9 +99,4 @@ def merged(report):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except (BenchError, subprocess.CalledProcessError) as error:
-        sys.exit(f"bench/profile: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    common.run_main("profile", main)

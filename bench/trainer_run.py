@@ -5,18 +5,16 @@ import dataclasses
 import json
 import os
 import pathlib
-import platform
 import re
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
-import tempfile
 import threading
 import time
 
-ROOT = pathlib.Path(__file__).resolve().parent.parent
+from common import ROOT, BenchError
+
 STEP_LINE = re.compile(rb"\bstep:\d+[KMBTQ]? smpl:[^\r\n]*")
 # The log's labels and the names that metrics.jsonl gives the same numbers.
 LABELS = {"loss": "loss", "grdn": "grad_norm", "data_s": "dataloading_s", "prep_s": "preprocessing_s",
@@ -24,25 +22,23 @@ LABELS = {"loss": "loss", "grdn": "grad_norm", "data_s": "dataloading_s", "prep_
 TAIL_LINES = 25
 
 
-class BenchError(Exception):
-    """What a user can cure; its text is the whole message."""
-
-
 @dataclasses.dataclass
 class Run:
     wall_s: float  # from exec to exit
     first_update_s: float  # from exec to the first step's log line
+    exit_s: float  # from the last output to exit
     peak_mib: float  # of the process, or of it and its workers together
     cpu_s: float  # user and system time of the process and its workers
     steps: list  # one dict of numbers a step, the names those of metrics.jsonl
+    warmup: int  # so many first steps do not count
 
     @property
     def start_s(self):
         """From exec to the begin of the first step."""
         return self.first_update_s - self.steps[0]["step_s"]
 
-    def after_warmup(self, key, warmup):
-        return [step[key] for step in self.steps[warmup:] if key in step]
+    def after_warmup(self, key):
+        return [step[key] for step in self.steps[self.warmup:] if key in step]
 
 
 class MemorySampler(threading.Thread):
@@ -118,12 +114,13 @@ def run_trainer(name, command, work, options):
     sampler = MemorySampler(process.pid)
     timer.start()
     sampler.start()
-    log, first_update_s = b"", None
+    log, first_update_s, last_output_s = b"", None, 0.0
     try:
         while chunk := os.read(process.stdout.fileno(), 1 << 16):
             log += chunk
+            last_output_s = time.perf_counter() - begin
             if first_update_s is None and STEP_LINE.search(log):
-                first_update_s = time.perf_counter() - begin
+                first_update_s = last_output_s
         _, status, usage = os.wait4(process.pid, 0)
     except BaseException:
         kill_group(process.pid)
@@ -147,8 +144,8 @@ def run_trainer(name, command, work, options):
     if problem:
         raise BenchError(f"{name} {problem}: {' '.join(command)}\n{tail(log)}\nWhole log: {log_path}")
     shutil.rmtree(output, ignore_errors=True)
-    return Run(wall_s, first_update_s, max(usage.ru_maxrss / 1024, sampler.peak_mib), usage.ru_utime + usage.ru_stime,
-               steps)
+    return Run(wall_s, first_update_s, wall_s - last_output_s, max(usage.ru_maxrss / 1024, sampler.peak_mib),
+               usage.ru_utime + usage.ru_stime, steps, options.warmup)
 
 
 def kill_group(pid):
@@ -163,7 +160,8 @@ def tail(log):
     return "\n".join(f"  | {line}" for line in lines[-TAIL_LINES:])
 
 
-def argument_parser(description, steps):
+def argument_parser(description, steps, warmup=3, workers=True):
+    """The flags of a benchmark that trains; `workers`: whether the number of data workers is one of them."""
     parser = argparse.ArgumentParser(description=description, formatter_class=argparse.ArgumentDefaultsHelpFormatter,
                                      epilog="Flags after -- are given to lerobot-train as they are.")
     parser.add_argument("--ours", type=pathlib.Path, default=ROOT / "build/release/stage/bin/lerobot-train",
@@ -172,9 +170,10 @@ def argument_parser(description, steps):
                         help="root folder of a LeRobotDataset")
     parser.add_argument("--policy", default="act", help="policy type")
     parser.add_argument("--steps", type=positive, default=steps, help="updates of a run")
-    parser.add_argument("--warmup", type=int, default=3, help="first steps that do not count")
+    parser.add_argument("--warmup", type=int, default=warmup, help="first steps that do not count")
     parser.add_argument("--batch-size", type=positive, default=8)
-    parser.add_argument("--num-workers", type=int, default=0, help="of the data loader")
+    if workers:
+        parser.add_argument("--num-workers", type=int, default=0, help="of the data loader")
     parser.add_argument("--timeout", type=positive, default=900, help="seconds after which a run is stopped")
     parser.add_argument("--json", type=pathlib.Path, help="where the numbers go (default: build/bench)")
     return parser
@@ -204,50 +203,10 @@ def parse_arguments(parser):
     return options
 
 
-def trainer_flags(options):
+def trainer_flags(options, workers=None):
     """What both trainers are given. Flags after -- come last, so they win."""
+    workers = options.num_workers if workers is None else workers
     return [f"--dataset.repo_id=local/{options.dataset.name}", f"--dataset.root={options.dataset.resolve()}",
             f"--policy.type={options.policy}", "--policy.pretrained_backbone_weights=null", "--policy.device=cpu",
-            "--policy.push_to_hub=false", f"--batch_size={options.batch_size}", f"--num_workers={options.num_workers}",
+            "--policy.push_to_hub=false", f"--batch_size={options.batch_size}", f"--num_workers={workers}",
             f"--steps={options.steps}", "--save_checkpoint=false", "--env_eval_freq=0", *options.extra]
-
-
-def work_directory():
-    return pathlib.Path(tempfile.mkdtemp(prefix="lerobot-bench-"))
-
-
-def our_version():
-    project = re.search(r"project\([^)]*VERSION ([\d.]+)", (ROOT / "CMakeLists.txt").read_text())
-    commit = subprocess.run(["git", "-C", ROOT, "describe", "--always", "--dirty"], capture_output=True, text=True)
-    return {"lerobot-native": project[1] if project else None, "commit": commit.stdout.strip() or None}
-
-
-def machine():
-    """What the numbers depend on, and nothing that names the machine."""
-    cpuinfo = re.search(r"^model name\s*: (.*)$", pathlib.Path("/proc/cpuinfo").read_text(), re.MULTILINE)
-    memory = re.search(r"^MemTotal:\s+(\d+) kB", pathlib.Path("/proc/meminfo").read_text(), re.MULTILINE)
-    return {"cpu": cpuinfo[1] if cpuinfo else platform.machine(), "cores": len(os.sched_getaffinity(0)),
-            "memory_gib": round(int(memory[1]) / 2**20, 1), "os": platform.freedesktop_os_release()["PRETTY_NAME"],
-            "kernel": platform.release(),
-            "environment": {k: v for k, v in os.environ.items() if re.match("(OMP|MKL|GOMP|KMP)_", k)}}
-
-
-def machine_line(facts):
-    return f"{facts['cpu']}, {facts['cores']} cores, {facts['memory_gib']} GiB, {facts['os']}"
-
-
-def warn_if_busy(facts):
-    load = os.getloadavg()[0]
-    if load > 0.25 * facts["cores"]:
-        print(f"warning: other work is running here (load {load:.1f}): the numbers will be noisy. "
-              "Run again on an idle machine.", file=sys.stderr)
-
-
-def write_json(path, content):
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_text(json.dumps(content, indent=2) + "\n")
-    print(f"\nAll numbers: {os.path.relpath(path)}")
-
-
-def median(values):
-    return statistics.median(values) if values else None

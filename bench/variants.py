@@ -3,11 +3,10 @@
 import re
 import shlex
 import shutil
-import sys
 
+import common
 import pairs
 import trainer_run
-from trainer_run import BenchError
 
 FLOAT32_AND_BF16 = {"float32": [], "bf16": ["--accelerator.mixed_precision=bf16"]}
 
@@ -20,18 +19,19 @@ def main():
     options = trainer_run.parse_arguments(parser)
     variants = read_variants(parser, options.variant) if options.variant else FLOAT32_AND_BF16
     names = tuple(variants)
-    facts = trainer_run.machine()
-    trainer_run.warn_if_busy(facts)
-    work = trainer_run.work_directory()
+    facts = common.machine()
+    common.warn_if_busy(facts)
+    work = common.work_directory()
     flags = trainer_run.trainer_flags(options)
-    runs = pairs.run_pairs({name: [options.ours, *flags, *variants[name]] for name in names}, work, options)
+    runs = pairs.run_trainers({name: [options.ours, *flags, *variants[name]] for name in names}, work, options)
     shutil.rmtree(work)
-    summary = pairs.summarize(runs, names, options.warmup)
+    ratio = (names[1], names[0])
+    summary = pairs.summarize(runs, names, ratio, pairs.TRAINER_ROWS)
     title = pairs.title_of(f"{options.policy}, {names[1]} against {names[0]},", options)
-    pairs.print_table(title, trainer_run.machine_line(facts), names, summary)
+    pairs.print_table([title, common.machine_line(facts)], names, ratio, summary)
     pairs.print_losses(runs, names)
-    path = options.json or trainer_run.ROOT / f"build/bench/{names[1]}_against_{names[0]}_{options.dataset.name}.json"
-    trainer_run.write_json(path, {"title": title, "machine": facts, "versions": {"ours": trainer_run.our_version()},
+    path = options.json or common.ROOT / f"build/bench/{names[1]}_against_{names[0]}_{options.dataset.name}.json"
+    common.write_json(path, {"title": title, "machine": facts, "versions": {"ours": common.our_version()},
                                   "variants": variants, "summary": summary, "pairs": pairs.as_json(runs)})
     return 0
 
@@ -49,9 +49,4 @@ def read_variants(parser, texts):
 
 
 if __name__ == "__main__":
-    try:
-        sys.exit(main())
-    except BenchError as error:
-        sys.exit(f"bench/precision: {error}")
-    except KeyboardInterrupt:
-        sys.exit(130)
+    common.run_main("precision", main)
