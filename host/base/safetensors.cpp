@@ -200,6 +200,13 @@ const TensorView& SafetensorsFile::at(std::string_view name) const {
 
 void write_safetensors(const std::filesystem::path& path, const OrderedMap<TensorView>& tensors,
                        const OrderedMap<std::string>& metadata) {
+  DurableFile file(path, kSafetensorsMode);
+  write_safetensors(file, tensors, metadata);
+  file.finish();
+}
+
+void write_safetensors(DurableFile& file, const OrderedMap<TensorView>& tensors,
+                       const OrderedMap<std::string>& metadata) {
   std::vector<const OrderedMap<TensorView>::Entry*> order;
   for (const auto& entry : tensors) order.push_back(&entry);
   std::sort(order.begin(), order.end(), [](const auto* a, const auto* b) {
@@ -207,11 +214,9 @@ void write_safetensors(const std::filesystem::path& path, const OrderedMap<Tenso
   });
   const std::string header = header_json(order, metadata);
   const std::uint64_t length = header.size();
-  DurableFile file(path, 0600);
   file.write(&length, sizeof length);
   file.write(header.data(), header.size());
   for (const auto* entry : order) file.write(entry->second.data, entry->second.bytes);
-  file.finish();
 }
 
 }  // namespace lerobot

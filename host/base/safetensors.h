@@ -63,9 +63,15 @@ class SafetensorsFile {
   OrderedMap<std::string> metadata_;
 };
 
+/// Permission bits of a safetensors file: the reference writer's.
+inline constexpr unsigned kSafetensorsMode = 0600;
+
 /// Writes a safetensors file durably (fsync), tensors ordered as the reference writer does: by dtype descending, then
-/// by name; the header padded with spaces to a multiple of 8. Mode 0600, as the reference writer's.
+/// by name; the header padded with spaces to a multiple of 8.
 void write_safetensors(const std::filesystem::path& path, const OrderedMap<TensorView>& tensors,
+                       const OrderedMap<std::string>& metadata = {});
+/// The same content, for a file that its owner finishes.
+void write_safetensors(DurableFile& file, const OrderedMap<TensorView>& tensors,
                        const OrderedMap<std::string>& metadata = {});
 
 }  // namespace lerobot

@@ -171,14 +171,20 @@ void check_ema_file(const std::filesystem::path& path) {
 }
 
 void write_ema_state(const std::filesystem::path& path, const EmaState& state) {
-  ZipWriter zip(path);
+  DurableFile file(path);
+  write_ema_state(file, state);
+  file.finish();
+}
+
+void write_ema_state(DurableFile& file, const EmaState& state) {
+  ZipWriter zip(file);
   zip.add(name_in("data.pkl"), pickled(state));
   zip.add(name_in(".format_version"), "1");
   zip.add(name_in(".storage_alignment"), "64");
   zip.add(name_in("byteorder"), "little");
   std::size_t index = 0;
   for (const auto& [name, tensor] : state.shadow) {
-    const at::Tensor here = tensor.detach().to(at::kCPU).contiguous();
+    const at::Tensor here = on_host(tensor);
     zip.add(name_in(format("data/{}", index++)),
             Bytes(static_cast<const std::byte*>(here.const_data_ptr()), here.nbytes()));
   }

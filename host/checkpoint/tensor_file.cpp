@@ -48,17 +48,27 @@ Tensors read_tensors(const std::filesystem::path& path) {
 }
 
 void write_tensors(const std::filesystem::path& path, const Tensors& tensors, const OrderedMap<std::string>& metadata) {
+  DurableFile file(path, kSafetensorsMode);
+  write_tensors(file, tensors, metadata);
+  file.finish();
+}
+
+void write_tensors(DurableFile& file, const Tensors& tensors, const OrderedMap<std::string>& metadata) {
   std::vector<at::Tensor> kept;  // what the views point into
   kept.reserve(tensors.size());
   OrderedMap<TensorView> views;
   for (const auto& [name, tensor] : tensors) {
-    const at::Tensor& here = kept.emplace_back(tensor.detach().to(at::kCPU).contiguous());
+    const at::Tensor& here = kept.emplace_back(on_host(tensor));
     views.append(name, {.dtype = file_type(name, here.scalar_type()),
                         .shape = here.sizes().vec(),
                         .data = static_cast<const std::byte*>(here.const_data_ptr()),
                         .bytes = here.nbytes()});
   }
-  write_safetensors(path, views, metadata);
+  write_safetensors(file, views, metadata);
+}
+
+at::Tensor on_host(const at::Tensor& tensor) {
+  return tensor.detach().to(at::kCPU).contiguous();
 }
 
 std::uint64_t total_bytes(const Tensors& tensors) {

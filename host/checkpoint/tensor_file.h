@@ -5,6 +5,7 @@
 #include <string>
 #include <string_view>
 
+#include "host/base/file.h"
 #include "host/base/safetensors.h"
 #include "host/checkpoint/checkpoint.h"
 
@@ -21,6 +22,11 @@ Tensors read_tensors(const std::filesystem::path& path);
 /// Error(kInternal) for a dtype the format has no name for.
 void write_tensors(const std::filesystem::path& path, const Tensors& tensors,
                    const OrderedMap<std::string>& metadata = {});
+/// The same content, for a file that its owner finishes.
+void write_tensors(DurableFile& file, const Tensors& tensors, const OrderedMap<std::string>& metadata = {});
+
+/// The tensor in CPU memory, row-major; itself when it lies there so.
+at::Tensor on_host(const at::Tensor& tensor);
 
 /// The bytes of all elements.
 std::uint64_t total_bytes(const Tensors& tensors);

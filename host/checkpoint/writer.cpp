@@ -18,12 +18,6 @@ namespace {
 constexpr json::WriteOptions kStateJson{.indent = 4, .escape_non_ascii = false};
 constexpr json::WriteOptions kProcessorJson{.indent = 2, .escape_non_ascii = true};
 
-void make_directory(const fs::path& directory) {
-  std::error_code ec;
-  fs::create_directories(directory, ec);
-  if (ec) fail(ErrorKind::kIo, "{}: cannot be created: {}", directory.string(), ec.message());
-}
-
 /// The model with the averages in the parameters' place; its buffers stay.
 Tensors averaged(const Tensors& model, const EmaState& ema) {
   Tensors out = model;
@@ -52,7 +46,7 @@ bool CheckpointWriter::check_room(std::uint64_t bytes) const {
   return false;
 }
 
-fs::path CheckpointWriter::save(const Checkpoint& checkpoint) {
+fs::path CheckpointWriter::save(const Checkpoint& checkpoint, const std::function<void()>& written) {
   const std::string name = step_name(checkpoint.position.step, total_steps_);
   const fs::path checkpoints = output_dir_ / kCheckpoints;
   const fs::path temporary = checkpoints / (kTemporaryPrefix + name);
@@ -60,7 +54,11 @@ fs::path CheckpointWriter::save(const Checkpoint& checkpoint) {
   try {
     check_last(output_dir_);
     fs::remove_all(temporary);
-    write_files(checkpoint, temporary);
+    UnflushedFiles files(temporary);
+    write_files(checkpoint, files);
+    if (written) written();
+    files.flush();
+    reached("flushed");
     move_into_place(temporary, target);
     reached("renamed");
     point_last(output_dir_, name, hooks_.symlink);
@@ -77,56 +75,51 @@ fs::path CheckpointWriter::save(const Checkpoint& checkpoint) {
   return target;
 }
 
-void CheckpointWriter::write_files(const Checkpoint& checkpoint, const fs::path& directory) const {
-  write_model(checkpoint, checkpoint.model, directory, kPretrainedModel);
+void CheckpointWriter::write_files(const Checkpoint& checkpoint, UnflushedFiles& files) const {
+  write_model(checkpoint, checkpoint.model, files, kPretrainedModel);
   if (checkpoint.ema) {
-    write_model(checkpoint, averaged(checkpoint.model, *checkpoint.ema), directory, kPretrainedModelEma);
+    write_model(checkpoint, averaged(checkpoint.model, *checkpoint.ema), files, kPretrainedModelEma);
   }
-  write_training_state(checkpoint, directory);
-  sync_directory(directory);
+  write_training_state(checkpoint, files);
 }
 
-void CheckpointWriter::write_model(const Checkpoint& checkpoint, const Tensors& tensors, const fs::path& directory,
+void CheckpointWriter::write_model(const Checkpoint& checkpoint, const Tensors& tensors, UnflushedFiles& files,
                                    const fs::path& folder) const {
-  make_directory(directory / folder);
-  write_file(directory, folder / kModelFile, tensors, {{"format", "pt"}});
-  write_file(directory, folder / kConfigFile, checkpoint.config_json);
-  write_file(directory, folder / kTrainConfigFile, checkpoint.train_config_json);
+  write_file(files, folder / kModelFile, tensors, {{"format", "pt"}});
+  write_file(files, folder / kConfigFile, checkpoint.config_json);
+  write_file(files, folder / kTrainConfigFile, checkpoint.train_config_json);
   for (const ProcessorFile& processor : checkpoint.processors) {
-    write_file(directory, folder / (processor.name + ".json"), json::write(processor.json, kProcessorJson));
-    for (const auto& [file, state] : processor.states) write_file(directory, folder / file, state);
+    write_file(files, folder / (processor.name + ".json"), json::write(processor.json, kProcessorJson));
+    for (const auto& [file, state] : processor.states) write_file(files, folder / file, state);
   }
-  sync_directory(directory / folder);
 }
 
-void CheckpointWriter::write_training_state(const Checkpoint& checkpoint, const fs::path& directory) const {
+void CheckpointWriter::write_training_state(const Checkpoint& checkpoint, UnflushedFiles& files) const {
   const fs::path folder = kTrainingState;
-  const auto text = [&](const char* file, std::string_view content) { write_file(directory, folder / file, content); };
+  const auto text = [&](const char* file, std::string_view content) { write_file(files, folder / file, content); };
   const auto object = [&](const char* file, const boost::json::value& value) {
     text(file, json::write(value, kStateJson));
   };
-  make_directory(directory / folder);
   text(kStepFile, training_step_json(checkpoint.position));
-  write_file(directory, folder / kRngFile, checkpoint.rng);
+  write_file(files, folder / kRngFile, checkpoint.rng);
   if (checkpoint.scheduler) object(kSchedulerFile, *checkpoint.scheduler);
   if (checkpoint.scaler) object(kScalerFile, *checkpoint.scaler);
-  write_file(directory, folder / kOptimizerFile, checkpoint.optimizer);
+  write_file(files, folder / kOptimizerFile, checkpoint.optimizer);
   object(kParamGroupsFile, checkpoint.optimizer_param_groups);
   if (checkpoint.ema) {
-    write_ema_state(directory / folder / kEmaFile, *checkpoint.ema);
+    write_ema_state(files.add(folder / kEmaFile), *checkpoint.ema);
     reached((folder / kEmaFile).string());
   }
-  sync_directory(directory / folder);
 }
 
-void CheckpointWriter::write_file(const fs::path& directory, const fs::path& file, std::string_view content) const {
-  write_durable(directory / file, content);
+void CheckpointWriter::write_file(UnflushedFiles& files, const fs::path& file, std::string_view content) const {
+  files.add(file).write(content.data(), content.size());
   reached(file.string());
 }
 
-void CheckpointWriter::write_file(const fs::path& directory, const fs::path& file, const Tensors& content,
+void CheckpointWriter::write_file(UnflushedFiles& files, const fs::path& file, const Tensors& content,
                                   const OrderedMap<std::string>& metadata) const {
-  write_tensors(directory / file, content, metadata);
+  write_tensors(files.add(file, kSafetensorsMode), content, metadata);
   reached(file.string());
 }
 

@@ -7,18 +7,20 @@
 
 #include "host/checkpoint/checkpoint.h"
 #include "host/checkpoint/layout.h"
+#include "host/checkpoint/unflushed_files.h"
 
 namespace lerobot::checkpoint {
 
 /// The places of a save at which tests interfere. Both may be empty.
 struct SaveHooks {
-  std::function<void(std::string_view point)> reached;  ///< a file's relative path, "renamed", "last"
-  Symlink symlink;                                      ///< instead of the system's
+  /// A file's relative path when its content is written, "flushed", "renamed", "last".
+  std::function<void(std::string_view point)> reached;
+  Symlink symlink;  ///< instead of the system's
 };
 
-/// Writes checkpoints in LeRobot's layout, one process per output folder. Files go to a temporary sibling, are flushed,
-/// the directory is renamed, and only then `last` moves: from the first save on a complete checkpoint exists at every
-/// instant.
+/// Writes checkpoints in LeRobot's layout, one process per output folder. Files go to a temporary sibling, all are
+/// flushed, the directory is renamed, and only then `last` moves: from the first save on a complete checkpoint exists
+/// at every instant.
 class CheckpointWriter {
  public:
   /// Removes what an interrupted save left. Throws Error(kIo) when `last` is something of the user's.
@@ -27,20 +29,20 @@ class CheckpointWriter {
   /// Warns when the disk has no room for a checkpoint of this many bytes; false then.
   bool check_room(std::uint64_t bytes) const;
 
-  /// Writes <output_dir>/checkpoints/<step> and returns it; a directory of that step is replaced. When it fails the
-  /// partial files are removed, earlier checkpoints stay, and Error(kIo) tells the bytes needed and free.
-  std::filesystem::path save(const Checkpoint& checkpoint);
+  /// Writes <output_dir>/checkpoints/<step> and returns it; a directory of that step is replaced. `written` is called
+  /// when the system has all content: from then on the tensors may change. When the save fails the partial files are
+  /// removed, earlier checkpoints stay, and Error(kIo) tells the bytes needed and free.
+  std::filesystem::path save(const Checkpoint& checkpoint, const std::function<void()>& written = {});
 
  private:
-  void write_files(const Checkpoint& checkpoint, const std::filesystem::path& directory) const;
+  void write_files(const Checkpoint& checkpoint, UnflushedFiles& files) const;
   /// The folder that --policy.path takes.
-  void write_model(const Checkpoint& checkpoint, const Tensors& tensors, const std::filesystem::path& directory,
+  void write_model(const Checkpoint& checkpoint, const Tensors& tensors, UnflushedFiles& files,
                    const std::filesystem::path& folder) const;
-  void write_training_state(const Checkpoint& checkpoint, const std::filesystem::path& directory) const;
+  void write_training_state(const Checkpoint& checkpoint, UnflushedFiles& files) const;
   /// One file, by its path inside the checkpoint's directory.
-  void write_file(const std::filesystem::path& directory, const std::filesystem::path& file,
-                  std::string_view content) const;
-  void write_file(const std::filesystem::path& directory, const std::filesystem::path& file, const Tensors& content,
+  void write_file(UnflushedFiles& files, const std::filesystem::path& file, std::string_view content) const;
+  void write_file(UnflushedFiles& files, const std::filesystem::path& file, const Tensors& content,
                   const OrderedMap<std::string>& metadata = {}) const;
   void reached(std::string_view point) const;
 

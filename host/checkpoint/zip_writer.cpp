@@ -39,9 +39,6 @@ std::uint32_t short_form(std::uint64_t value, bool large) {
 
 }  // namespace
 
-ZipWriter::ZipWriter(const std::filesystem::path& path, std::uint64_t zip64_from)
-    : file_(path), zip64_from_(zip64_from) {}
-
 void ZipWriter::add(std::string name, Bytes content) {
   boost::crc_32_type checksum;
   checksum.process_bytes(content.data(), content.size());
@@ -58,7 +55,6 @@ void ZipWriter::finish() {
   const std::uint64_t begin = at_;
   for (const Entry& entry : entries_) write(directory_record(entry));
   write(directory_end(begin));
-  file_.finish();
 }
 
 void ZipWriter::write(std::string_view bytes) {

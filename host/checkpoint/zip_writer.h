@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -11,17 +10,17 @@
 
 namespace lerobot::checkpoint {
 
-/// Writes a durable zip archive of stored entries as torch.save lays it out: the bytes of each entry begin at a
+/// Writes a zip archive of stored entries as torch.save lays it out: the bytes of each entry begin at a
 /// multiple of 64, checksums are right, zip64 where 32 bits do not suffice. Nothing but the directory is kept in
 /// memory. Source: PKWARE APPNOTE 6.3. Throws Error(kIo).
 class ZipWriter {
  public:
   /// `zip64_from`: sizes and offsets from here on are written in 64 bits (tests lower it).
-  explicit ZipWriter(const std::filesystem::path& path, std::uint64_t zip64_from = 0xFFFFFFFF);
+  explicit ZipWriter(DurableFile& file, std::uint64_t zip64_from = 0xFFFFFFFF) : file_(file), zip64_from_(zip64_from) {}
 
   void add(std::string name, Bytes content);
   void add(std::string name, std::string_view content);
-  /// Writes the directory and flushes the file.
+  /// Writes the directory, which ends the archive.
   void finish();
 
  private:
@@ -38,7 +37,7 @@ class ZipWriter {
   std::string directory_end(std::uint64_t begin) const;
   bool is_large(std::uint64_t value) const { return value >= zip64_from_; }
 
-  DurableFile file_;
+  DurableFile& file_;
   std::uint64_t zip64_from_;
   std::uint64_t at_ = 0;
   std::vector<Entry> entries_;

@@ -212,12 +212,14 @@ class Run {
   }
 
   int loop() {
+    checkpoint::BackgroundSave saver(*writer_);
     TrainStep step({.policy = *state_.policy,
                     .optimizer = *state_.optimizer,
                     .scaler = *state_.scaler,
                     .scheduler = state_.scheduler.get(),
                     .ema = state_.ema ? &*state_.ema : nullptr,
-                    .accelerator = accelerator_},
+                    .accelerator = accelerator_,
+                    .before_update = [&saver] { saver.wait_until_read(); }},
                    {.precision = precision_,
                     .accumulation_steps = config().accelerator.gradient_accumulation.steps,
                     .grad_clip_norm = optim::grad_clip_norm(*config().optimizer)});
@@ -241,9 +243,10 @@ class Run {
     parts.metrics_log = &metrics_log;
     if (held_out) parts.held_out_loss = [&] { return held_out->loss(); };
     parts.examine_samples = [this](const std::vector<std::int64_t>& rows) { return examine_samples(*dataset_, rows); };
-    parts.save = [this](std::int64_t at, std::int64_t skipped_updates) {
-      writer_->save(to_checkpoint(state_, at, skipped_updates));
+    parts.state = [this](std::int64_t at, std::int64_t skipped_updates) {
+      return to_checkpoint(state_, at, skipped_updates);
     };
+    parts.saver = &saver;
     return run_loop({.steps = config().steps,
                      .log_freq = config().log_freq,
                      .eval_steps = config().eval_steps,

@@ -22,6 +22,8 @@ struct WatchTexts {
   std::function<std::string(const std::vector<std::int64_t>& rows)> examine_samples;
   /// Which gradient is not finite.
   std::function<std::string()> find_overflow;
+  /// The step of the last checkpoint, 0: none.
+  std::function<std::int64_t()> saved_step;
 };
 
 /// Ends a run that trains on nothing, rather than after hours: non-finite losses, and a loss scale that only falls.
@@ -32,21 +34,20 @@ class RunWatch {
   }
 
   /// Looks at the next step, in order. Throws Error(kNumerics) that names the step, its samples, what is known of the
-  /// cause and the last checkpoint (`saved_step`; 0: none), for a loss or gradient norm that is not finite (in a step
-  /// whose update happened: the scaler's skipped ones are its way of working) and for too many skipped updates in a
-  /// row.
-  void check(const StepValues& values, std::int64_t saved_step);
+  /// cause and the last checkpoint, for a loss or gradient norm that is not finite (in a step whose update happened:
+  /// the scaler's skipped ones are its way of working) and for too many skipped updates in a row.
+  void check(const StepValues& values);
 
   /// The scale after a skipped update. Throws Error(kNumerics) below the limit.
-  void check_scale(double scale, std::int64_t saved_step) const;
+  void check_scale(double scale) const;
 
   /// Skipped updates of the whole run.
   std::int64_t skipped_updates() const { return skipped_; }
 
  private:
   std::string last_loss_text() const;
-  [[noreturn]] void stop_for_value(const char* what, double value, const StepValues& at, std::int64_t saved_step) const;
-  [[noreturn]] void stop_for_overflows(const std::string& problem, const char* limit, std::int64_t saved_step) const;
+  [[noreturn]] void stop_for_value(const char* what, double value, const StepValues& at) const;
+  [[noreturn]] void stop_for_overflows(const std::string& problem, const char* limit) const;
 
   WatchOptions options_;
   WatchTexts texts_;

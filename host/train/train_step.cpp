@@ -42,6 +42,7 @@ void TrainStep::update(StepReport& report) {
   parts_.scaler.unscale(parameters_);
   if (options_.grad_clip_norm > 0) report.grad_norm = parts_.optimizer.clip(options_.grad_clip_norm);
   report.found_inf = parts_.scaler.found_inf();
+  if (parts_.before_update) parts_.before_update();
   parts_.optimizer.step(report.found_inf);
   if (parts_.ema) parts_.ema->step(report.found_inf);
   parts_.optimizer.zero_grad();

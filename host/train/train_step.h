@@ -3,6 +3,7 @@
 #include <ATen/core/Tensor.h>
 
 #include <cstdint>
+#include <functional>
 #include <optional>
 #include <string>
 #include <vector>
@@ -43,6 +44,8 @@ struct StepParts {
   optim::LrScheduler* scheduler = nullptr;  ///< null without one
   optim::Ema* ema = nullptr;                ///< null without one
   accel::Accelerator& accelerator;
+  /// Called when the gradients of an update are there, before weights, optimizer state or average change. May be empty.
+  std::function<void()> before_update;
 };
 
 /// Forward, backward and, when the accumulation window is full, clipping and the optimizer's update.

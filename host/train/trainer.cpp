@@ -39,11 +39,22 @@ class Loop {
   }
 
   int run() {
+    try {
+      return train();
+    } catch (...) {
+      end_save();  // its failure is told before the one that ends the run
+      throw;
+    }
+  }
+
+ private:
+  int train() {
     const InterruptGuard interrupt;
     report::ProgressBar progress("Training", "step", std::max<std::int64_t>(options_.steps - step_, 0));
     while (step_ < options_.steps) {
       const StepReport report = one_step();
       progress.advance();
+      if (parts_.saver->ended()) end_save();
       if (due(read_freq_, step_)) read_pending();
       if (due(options_.log_freq, step_)) log_window();
       if (parts_.held_out_loss && due(options_.eval_steps, step_)) evaluate();
@@ -60,7 +71,6 @@ class Loop {
     return status;
   }
 
- private:
   /// How often the device's values are read: for the log, and often enough for the watch to notice in time.
   std::int64_t read_frequency() const {
     std::int64_t frequency = kMaxPending;
@@ -74,7 +84,12 @@ class Loop {
 
   WatchTexts watch_texts() {
     return {.examine_samples = parts_.examine_samples,
-            .find_overflow = [this] { return parts_.step->find_overflow(last_batch_); }};
+            .find_overflow = [this] { return parts_.step->find_overflow(last_batch_); },
+            .saved_step =
+                [this] {
+                  end_save();
+                  return saved_step_;
+                }};
   }
 
   StepReport one_step() {
@@ -108,10 +123,10 @@ class Loop {
     bool skipped = false;
     for (const StepValues& values : pending_.read()) {
       add_values(values);
-      watch_.check(values, saved_step_);
+      watch_.check(values);
       skipped = skipped || values.skipped;
     }
-    if (skipped) watch_.check_scale(parts_.scaler->current_scale().item<float>(), saved_step_);
+    if (skipped) watch_.check_scale(parts_.scaler->current_scale().item<float>());
   }
 
   void add_values(const StepValues& values) {
@@ -173,29 +188,51 @@ class Loop {
     warned_ = true;
   }
 
-  void save() {
+  void begin_save() {
+    save_due_ = false;
     read_pending();  // what is not worth keeping is not saved
     log::info("Checkpoint policy after step {}", step_);
-    parts_.save(step_, watch_.skipped_updates());
-    saved_step_ = step_;
-    save_due_ = false;
+    saving_step_ = step_;
+    parts_.saver->begin(parts_.state(step_, watch_.skipped_updates()));
+  }
+
+  void finish_save() {
+    parts_.saver->finish();
+    saved_step_ = saving_step_;
   }
 
   /// A save in the middle that fails costs the checkpoint, not the run: the next one is tried.
   void save_in_passing() {
     if (!options_.save_checkpoint) return;
+    end_save();
     try {
-      save();
+      begin_save();
     } catch (const Error& error) {
-      if (error.kind() != ErrorKind::kIo) throw;
-      log::error("the checkpoint of step {} could not be saved: {}", step_, error.what());
-      save_due_ = false;
+      report_failed_save(error);
     }
   }
 
+  /// Waits for the save in flight, if there is one.
+  void end_save() {
+    if (!parts_.saver->in_flight()) return;
+    try {
+      finish_save();
+    } catch (const Error& error) {
+      report_failed_save(error);
+    }
+  }
+
+  /// To be called in a handler: rethrows what is more than a failed save.
+  void report_failed_save(const Error& error) const {
+    if (error.kind() != ErrorKind::kIo) throw;
+    log::error("the checkpoint of step {} could not be saved: {}", saving_step_, error.what());
+  }
+
   int save_at_end() {
+    end_save();
     if (!options_.save_checkpoint || saved_step_ == step_) return 0;
-    save();
+    begin_save();
+    finish_save();
     return 0;
   }
 
@@ -208,7 +245,8 @@ class Loop {
   LoopOptions options_;
   LoopParts parts_;
   std::int64_t step_;
-  std::int64_t saved_step_;
+  std::int64_t saved_step_;       ///< whose checkpoint is on the disk
+  std::int64_t saving_step_ = 0;  ///< of the latest save, in flight or not
   std::int64_t read_freq_;
   PendingSteps pending_;
   RunWatch watch_;

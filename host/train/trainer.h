@@ -5,6 +5,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/checkpoint/background_save.h"
 #include "host/report/metrics.h"
 #include "host/report/metrics_log.h"
 #include "host/train/run_watch.h"
@@ -43,13 +44,15 @@ struct LoopParts {
   std::function<std::optional<double>()> held_out_loss;
   /// What is wrong with these samples, in sentences for a message.
   std::function<std::string(const std::vector<std::int64_t>& rows)> examine_samples;
-  /// Writes a checkpoint of the given step, after so many skipped updates. Throws Error(kIo) when there is no room.
-  std::function<void(std::int64_t step, std::int64_t skipped_updates)> save;
+  /// What is to be saved after the given step and so many skipped updates.
+  std::function<checkpoint::Checkpoint(std::int64_t step, std::int64_t skipped_updates)> state;
+  checkpoint::BackgroundSave* saver = nullptr;  ///< the step waits until it has read what an update changes
 };
 
 /// Runs the loop from `start_step` on: train, log, evaluate, save, in the reference's order. Values stay on the device
-/// until a log line, a checkpoint or the watch over skipped updates needs them. Returns the process's exit code: 0, 130
-/// after SIGINT and 143 after SIGTERM (the run was saved), or that of a final save that failed.
+/// until a log line, a checkpoint or the watch over skipped updates needs them. A save goes on beside the steps that
+/// follow; nothing is in flight any more when the loop ends. Returns the process's exit code: 0, 130 after SIGINT and
+/// 143 after SIGTERM (the run was saved). Throws what a final save failed with.
 int run_loop(const LoopOptions& options, const LoopParts& parts, std::int64_t start_step);
 
 }  // namespace lerobot::train

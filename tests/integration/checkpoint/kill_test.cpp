@@ -71,6 +71,7 @@ TEST_F(Kill, AfterEachFileRenameAndLinkOfASave) {
                                         "training_state/optimizer_state.safetensors",
                                         "training_state/optimizer_param_groups.json",
                                         "training_state/ema_state.pt",
+                                        "flushed",
                                         "renamed",
                                         "last"};
   for (const std::string& point : points) {

@@ -75,9 +75,11 @@ class EmaFile : public CheckpointTest {
       std::visit([&, &text = name](const auto& held) { dict.add(text, held); }, name == key ? *entry : value);
     }
     fs::remove(file());
-    ZipWriter zip(file());
+    DurableFile out(file());
+    ZipWriter zip(out);
     zip.add("ema_state/data.pkl", dict.finish());
     zip.finish();
+    out.finish();
     return verdict();
   }
 };
@@ -220,7 +222,8 @@ class Zip : public CheckpointTest {
   std::string written(std::uint64_t zip64_from) {
     const fs::path path = scratch() / "a.zip";
     fs::remove(path);
-    ZipWriter zip(path, zip64_from);
+    DurableFile file(path);
+    ZipWriter zip(file, zip64_from);
     zip.add("check", "123456789");
     zip.add("folder/long", std::string(1000, 'x'));
     zip.add("empty", "");
