@@ -6,7 +6,7 @@ namespace lerobot::data {
 
 VideoFrame DecoderPool::nearest(const std::string& relative_path, double seconds) {
   std::unique_ptr<VideoDecoder> decoder = take(relative_path);
-  VideoFrame frame = decoder->nearest(seconds);
+  VideoFrame frame = decoder->nearest(seconds, frames_);
   put_back(relative_path, std::move(decoder));
   return frame;
 }

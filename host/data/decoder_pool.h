@@ -31,7 +31,10 @@ class DecoderPool {
   std::unique_ptr<VideoDecoder> take(const std::string& relative_path);
   void put_back(const std::string& relative_path, std::unique_ptr<VideoDecoder> decoder);
 
+  static constexpr std::size_t kIdleFrameBytes = std::size_t{16} << 20;
+
   std::filesystem::path root_;
+  BufferPool frames_{kIdleFrameBytes};
   std::mutex mutex_;
   std::list<Entry> idle_;  ///< the most recently used first
 };

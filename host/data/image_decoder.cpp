@@ -65,8 +65,10 @@ Buffer decode_image(const std::vector<std::byte>& file, const std::string& sourc
       return grey16(*frame);
     case AV_PIX_FMT_YUVJ420P:
     case AV_PIX_FMT_YUVJ422P:
-    case AV_PIX_FMT_YUVJ444P:
-      return PixelConverter().to_rgb(*frame, source);
+    case AV_PIX_FMT_YUVJ444P: {
+      BufferPool no_pool(0);
+      return PixelConverter().to_rgb(*frame, source, no_pool);
+    }
     default:
       fail(ErrorKind::kData,
            "{}: an image of pixel format {} is not supported, needed 8-bit RGB, RGBA or grey, or 16-bit grey.", source,

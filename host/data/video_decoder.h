@@ -6,6 +6,7 @@
 #include <string>
 
 #include "host/data/buffer.h"
+#include "host/data/buffer_pool.h"
 
 namespace lerobot::data {
 
@@ -30,9 +31,12 @@ class VideoDecoder {
   VideoDecoder(const VideoDecoder&) = delete;
   VideoDecoder& operator=(const VideoDecoder&) = delete;
 
-  /// The frame whose presentation time is nearest to `seconds`. Seeks to the key frame before it and decodes from
-  /// there, or goes on from where the last call stopped when that is nearer.
+  /// The frame whose presentation time is nearest to `seconds`, in memory of `pool`. Seeks to the key frame before it
+  /// and decodes from there, or goes on from where the last call stopped when that is less work.
+  VideoFrame nearest(double seconds, BufferPool& pool);
   VideoFrame nearest(double seconds);
+  /// Packets put into the codec so far: the work that the calls took.
+  std::int64_t packets() const;
 
  private:
   struct Impl;

@@ -61,6 +61,15 @@ bool VideoFile::rewind() {
   return avformat_seek_file(format_.get(), stream_->index, INT64_MIN, start, start, 0) >= 0;
 }
 
+int VideoFile::index_at(std::int64_t timestamp, bool key_frame) const {
+  const int any = key_frame ? 0 : AVSEEK_FLAG_ANY;
+  return av_index_search_timestamp(stream_, timestamp, AVSEEK_FLAG_BACKWARD | any);
+}
+
+bool VideoFile::lists_frames() const {
+  return stream_->nb_frames > 0 && avformat_index_get_entries_count(stream_) >= stream_->nb_frames;
+}
+
 void VideoFile::fail_file(const std::string& reason) const {
   fail(ErrorKind::kData, "{}: {}. Fetch the file again.", name_, reason);
 }

@@ -28,6 +28,11 @@ class VideoFile {
   /// To the key frame at or before `timestamp`; the start of the file if there is none. False if that fails.
   bool seek(std::int64_t timestamp);
   bool rewind();
+  /// The place of `timestamp` in the order of decoding: of the last frame, or key frame, at or before it; -1 if there
+  /// is none. Frames are counted where the header lists each of them (see lists_frames()), else key frames.
+  int index_at(std::int64_t timestamp, bool key_frame) const;
+  std::int64_t indexed_timestamp(int index) const { return avformat_index_get_entry(stream_, index)->timestamp; }
+  bool lists_frames() const;
 
  private:
   [[noreturn]] void fail_file(const std::string& reason) const;

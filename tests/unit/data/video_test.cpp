@@ -48,6 +48,37 @@ TEST(VideoDecoder, GivesTheSameFramesInAnyOrder) {
   }
 }
 
+TEST(VideoDecoder, DecodesEachFrameOnceWhenTheyAreAskedForInOrder) {
+  for (const std::string& file : {kH264, kAv1}) {
+    VideoDecoder decoder(kDatasets, file);
+    for (std::size_t i = 0; i < kFrames; ++i) decoder.nearest(static_cast<double>(i) / 10);
+    // H.264 has two frames more: the decoder holds back one, and the first call cannot know that a run begins.
+    EXPECT_LE(decoder.packets(), static_cast<std::int64_t>(kFrames) + 2) << file;
+  }
+}
+
+TEST(VideoDecoder, DecodesAfterAJumpNoMoreThanFromTheKeyFrameToTheFrame) {
+  for (const std::string& file : {kH264, kAv1}) {
+    VideoDecoder decoder(kDatasets, file);
+    std::int64_t before = 0;
+    for (const std::size_t i : {31U, 10U, 45U, 5U, 24U, 57U, 0U, 38U}) {
+      decoder.nearest(static_cast<double>(i) / 10);
+      // Every second frame is a key frame.
+      EXPECT_EQ(decoder.packets() - before, 1 + static_cast<std::int64_t>(i % 2)) << file << " frame " << i;
+      before = decoder.packets();
+    }
+  }
+}
+
+TEST(VideoDecoder, UsesMemoryOfThePoolAgain) {
+  VideoDecoder decoder(kDatasets, kH264);
+  BufferPool pool(1 << 20);
+  const std::byte* first = decoder.nearest(1, pool).pixels.data.get();
+  const VideoFrame second = decoder.nearest(2, pool);
+  EXPECT_EQ(second.pixels.data.get(), first);
+  EXPECT_NE(decoder.nearest(1, pool).pixels.data.get(), first) << "it is still in use";
+}
+
 TEST(VideoDecoder, ChoosesTheNearestFrameByItsTime) {
   VideoDecoder decoder(kDatasets, kH264);
   const double last = probe_video(kDatasets, kH264).duration - 0.1;
