@@ -6,6 +6,7 @@
 #include "host/accel/activate.h"
 #include "host/accel/start.h"
 #include "host/app/trainer_entry.h"
+#include "host/base/affinity.h"
 #include "host/base/error.h"
 #include "host/base/log.h"
 #include "host/config/load.h"
@@ -45,6 +46,7 @@ int run(const std::vector<std::string>& arguments) {
 
 int main(int argc, char** argv) {
   int code = 0;
+  lerobot::remember_cores();
   try {
     code = lerobot::run({argv + 1, argv + argc});
   } catch (const lerobot::Error& error) {
