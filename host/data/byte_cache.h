@@ -23,6 +23,11 @@ class ByteCache {
   /// The value of `key`; `make` is called, outside the lock, when there is none. A value above the limit is not kept.
   std::shared_ptr<const void> get(std::uint64_t key, const std::function<Value()>& make);
 
+  /// The value of `key`, or null.
+  std::shared_ptr<const void> find(std::uint64_t key);
+  /// Keeps the value, unless it is above the limit or there is one already.
+  void insert(std::uint64_t key, const Value& value);
+
   std::size_t bytes() const;
 
  private:
@@ -30,9 +35,6 @@ class ByteCache {
     std::uint64_t key;
     Value value;
   };
-
-  std::shared_ptr<const void> find(std::uint64_t key);
-  void insert(std::uint64_t key, const Value& value);
 
   const std::size_t limit_;
   mutable std::mutex mutex_;

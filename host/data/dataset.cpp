@@ -24,7 +24,7 @@ std::array<float, 256> make_unit_values() {
   return values;
 }
 
-/// uint8 / 255 as float32: how images stored in parquet come.
+/// uint8 / 255 as float32: how 8-bit images stored in parquet come.
 void write_unit_range(const Buffer& pixels, std::byte* out) {
   static const std::array<float, 256> kUnitValues = make_unit_values();
   const auto* in = elements_of<std::uint8_t>(pixels);
@@ -58,6 +58,7 @@ class Dataset::Impl {
     check_timestamps(metadata_, episodes_, table_, options_.tolerance_s);
     check_tasks();
     open_image_columns();
+    plan_outputs();
     for (std::size_t camera = 0; camera < camera_count(); ++camera) frame(camera, episodes_.front().first_row);
   }
 
@@ -68,21 +69,34 @@ class Dataset::Impl {
     return {table_.integers("task_index"), static_cast<std::size_t>(rows())};
   }
 
+  const std::vector<TensorSpec>& layout() const { return layout_; }
+
   Item item(std::int64_t row) const {
-    if (row < 0 || row >= rows()) fail(ErrorKind::kInternal, "row {} of a dataset of {} rows.", row, rows());
     Item item;
-    const std::vector<std::string>& videos = metadata_.video_keys();
-    for (std::size_t v = 0; v < videos.size(); ++v) item.tensors.append(videos[v], frames(v, videos[v], row));
-    std::size_t image = videos.size();
-    for (const auto& [key, feature] : metadata_.features()) {
-      if (feature.is_image()) item.tensors.append(key, frames(image++, key, row));
-      if (feature.is_number()) item.tensors.append(key, numbers(key, row));
-      if (feature.is_string()) item.strings.append(key, (*table_.strings().find(key))[static_cast<std::size_t>(row)]);
-    }
-    for (const auto& [key, deltas] : deltas_) item.tensors.append(key + "_is_pad", padding(deltas, row));
-    item.strings["task"] = metadata_.task(table_.integers("task_index")[row]);
+    for (const TensorSpec& spec : layout_) item.tensors.append(spec.key, make_buffer(spec.dtype, spec.shape));
+    read(row, item.tensors, 0);
+    for (const auto& [key, texts] : table_.strings()) item.strings.append(key, texts[static_cast<std::size_t>(row)]);
+    item.strings["task"] = task(row);
     return item;
   }
+
+  void read(std::int64_t row, const OrderedMap<Buffer>& batch, std::size_t slot) const {
+    if (row < 0 || row >= rows()) fail(ErrorKind::kInternal, "row {} of a dataset of {} rows.", row, rows());
+    auto tensor = batch.begin();
+    for (std::size_t i = 0; i < outputs_.size(); ++i, ++tensor) {
+      const Output& output = outputs_[i];
+      std::byte* place = tensor->second.data.get() + slot * layout_[i].bytes;
+      if (output.column != nullptr) {
+        write_numbers(output, row, place);
+      } else if (output.camera) {
+        write_frames(output, row, place);
+      } else {
+        write_padding(*output.deltas, row, place);
+      }
+    }
+  }
+
+  const std::string& task(std::int64_t row) const { return metadata_.task(table_.integers("task_index")[row]); }
 
   std::string row_name(std::int64_t row) const {
     return format("row {} (episode {}, frame {})", row, episodes_[table_.episode_of(row)].index,
@@ -119,74 +133,94 @@ class Dataset::Impl {
     }
   }
 
-  /// The rows of a window: clamped to the episode, so that its first or last frame repeats.
-  std::vector<std::int64_t> window(const std::vector<std::int64_t>* deltas, std::int64_t row) const {
-    if (deltas == nullptr) return {row};
+  /// Where one tensor of an item comes from: a column of numbers, a camera, or, with neither, a window's padding.
+  struct Output {
+    const FrameTable::Column* column = nullptr;
+    std::optional<std::size_t> camera = {};
+    const std::vector<std::int64_t>* deltas = nullptr;  ///< the window; null for the row alone
+    std::size_t frame_bytes = 0;                        ///< of one entry of the window
+  };
+
+  void plan_outputs() {
+    const std::vector<std::string>& videos = metadata_.video_keys();
+    for (std::size_t v = 0; v < videos.size(); ++v) plan_camera(v);
+    std::size_t image = videos.size();
+    for (const auto& [key, feature] : metadata_.features()) {
+      if (feature.is_image()) plan_camera(image++);
+      if (!feature.is_number()) continue;
+      const FrameTable::Column& column = *table_.columns().find(key);
+      add_output(key, column.dtype, column.row_shape, {.column = &column, .deltas = deltas_.find(key)});
+    }
+    for (const auto& [key, deltas] : deltas_) {
+      add_output(key + "_is_pad", DType::kBool, {}, {.deltas = &deltas});
+    }
+  }
+
+  void plan_camera(std::size_t camera) {
+    const std::string& key = camera_key(camera);
+    const DType dtype = is_video(camera) ? DType::kUInt8 : DType::kFloat32;
+    add_output(key, dtype, metadata_.features().find(key)->policy_shape(),
+               {.camera = camera, .deltas = deltas_.find(key)});
+  }
+
+  void add_output(std::string key, DType dtype, std::vector<std::int64_t> shape, Output output) {
+    output.frame_bytes = Buffer{dtype, shape, nullptr}.bytes();
+    const std::size_t entries = output.deltas == nullptr ? 1 : output.deltas->size();
+    if (output.deltas != nullptr) shape.insert(shape.begin(), static_cast<std::int64_t>(entries));
+    outputs_.push_back(output);
+    layout_.push_back({std::move(key), dtype, std::move(shape), output.frame_bytes * entries});
+  }
+
+  /// Calls `visit(row, place)` for each entry of a window: rows are clamped to the episode, so that its first or last
+  /// frame repeats.
+  template <class Visit>
+  void for_window(const Output& output, std::int64_t row, std::byte* place, const Visit& visit) const {
+    if (output.deltas == nullptr) return visit(row, place);
     const Episode& episode = episodes_[table_.episode_of(row)];
-    std::vector<std::int64_t> rows;
-    for (const std::int64_t delta : *deltas) {
-      rows.push_back(std::clamp(row + delta, episode.first_row, episode.first_row + episode.length() - 1));
+    for (const std::int64_t delta : *output.deltas) {
+      visit(std::clamp(row + delta, episode.first_row, episode.first_row + episode.length() - 1), place);
+      place += output.frame_bytes;
     }
-    return rows;
   }
 
-  Buffer padding(const std::vector<std::int64_t>& deltas, std::int64_t row) const {
+  void write_padding(const std::vector<std::int64_t>& deltas, std::int64_t row, std::byte* place) const {
     const Episode& episode = episodes_[table_.episode_of(row)];
-    Buffer result = make_buffer(DType::kBool, {static_cast<std::int64_t>(deltas.size())});
-    for (std::size_t i = 0; i < deltas.size(); ++i) {
-      const std::int64_t frame = row + deltas[i] - episode.first_row;
-      elements_of<bool>(result)[i] = frame < 0 || frame >= episode.length();
+    for (const std::int64_t delta : deltas) {
+      const std::int64_t frame = row + delta - episode.first_row;
+      *place++ = static_cast<std::byte>(frame < 0 || frame >= episode.length());
     }
-    return result;
   }
 
-  Buffer numbers(const std::string& key, std::int64_t row) const {
-    const FrameTable::Column& column = *table_.columns().find(key);
-    const std::vector<std::int64_t>* deltas = deltas_.find(key);
-    const std::vector<std::int64_t> rows = window(deltas, row);
-    std::vector<std::int64_t> shape = column.row_shape;
-    if (deltas != nullptr) shape.insert(shape.begin(), static_cast<std::int64_t>(rows.size()));
-    Buffer result = make_buffer(column.dtype, std::move(shape));
-    std::byte* out = result.data.get();
-    for (const std::int64_t at : rows) {
-      std::memcpy(out, column.row(at), column.row_bytes);
-      out += column.row_bytes;
-    }
-    return result;
+  void write_numbers(const Output& output, std::int64_t row, std::byte* place) const {
+    for_window(output, row, place,
+               [&](std::int64_t at, std::byte* out) { std::memcpy(out, output.column->row(at), output.frame_bytes); });
   }
 
-  Buffer frames(std::size_t camera, const std::string& key, std::int64_t row) const {
-    const std::vector<std::int64_t>* deltas = deltas_.find(key);
-    const std::vector<std::int64_t> rows = window(deltas, row);
-    std::vector<Buffer> parts;
-    for (const std::int64_t at : rows) parts.push_back(frame(camera, at));
-    const bool to_float = !is_video(camera) && parts.front().dtype == DType::kUInt8;
-    std::vector<std::int64_t> shape = parts.front().shape;
-    if (deltas != nullptr) shape.insert(shape.begin(), static_cast<std::int64_t>(rows.size()));
-    Buffer result = make_buffer(to_float ? DType::kFloat32 : parts.front().dtype, std::move(shape));
-    std::byte* out = result.data.get();
-    for (const Buffer& part : parts) {
-      if (part.dtype != parts.front().dtype) {
-        fail(ErrorKind::kData, "{}: one window of {} mixes 8-bit and 16-bit images.", row_name(row), key);
+  void write_frames(const Output& output, std::int64_t row, std::byte* place) const {
+    std::optional<DType> first;
+    for_window(output, row, place, [&](std::int64_t at, std::byte* out) {
+      const std::shared_ptr<const Buffer> pixels = frame(*output.camera, at);
+      if (pixels->dtype != first.value_or(pixels->dtype)) {
+        fail(ErrorKind::kData, "{}: one window of {} mixes 8-bit and 16-bit images.", row_name(row),
+             camera_key(*output.camera));
       }
-      if (to_float) {
-        write_unit_range(part, out);
+      first = pixels->dtype;
+      if (!is_video(*output.camera) && pixels->dtype == DType::kUInt8) {
+        write_unit_range(*pixels, out);
       } else {
-        std::memcpy(out, part.data.get(), part.bytes());
+        std::memcpy(out, pixels->data.get(), output.frame_bytes);
       }
-      out += result.bytes() / parts.size();
-    }
-    return result;
+    });
   }
 
-  /// One decoded frame, out of the cache if it is there. Its bytes are shared: not to be written.
-  Buffer frame(std::size_t camera, std::int64_t row) const {
+  /// One decoded frame, out of the cache if it is there.
+  std::shared_ptr<const Buffer> frame(std::size_t camera, std::int64_t row) const {
     const std::uint64_t key = static_cast<std::uint64_t>(camera) << 40 | static_cast<std::uint64_t>(row);
-    const auto make = [&]() -> ByteCache::Value {
-      auto pixels = std::make_shared<Buffer>(is_video(camera) ? decode_video(camera, row) : decode_stored(camera, row));
-      return {pixels, pixels->bytes()};
-    };
-    return *std::static_pointer_cast<const Buffer>(cache_->get(key, make));
+    if (auto cached = cache_->find(key)) return std::static_pointer_cast<const Buffer>(std::move(cached));
+    auto pixels =
+        std::make_shared<const Buffer>(is_video(camera) ? decode_video(camera, row) : decode_stored(camera, row));
+    cache_->insert(key, {pixels, pixels->bytes()});
+    return pixels;
   }
 
   Buffer decode_video(std::size_t camera, std::int64_t row) const {
@@ -234,6 +268,8 @@ class Dataset::Impl {
   const std::shared_ptr<ByteCache> cache_;
   mutable DecoderPool decoders_;
   std::vector<std::vector<BinaryColumn>> image_columns_;  ///< by image key, by file
+  std::vector<TensorSpec> layout_;
+  std::vector<Output> outputs_;  ///< one for each entry of layout_
 };
 
 Dataset::Dataset(DatasetOptions options) : impl_(std::make_unique<Impl>(std::move(options))) {}
@@ -256,6 +292,15 @@ std::span<const std::int64_t> Dataset::task_indices() const {
 }
 Item Dataset::item(std::int64_t row) const {
   return impl_->item(row);
+}
+const std::vector<TensorSpec>& Dataset::layout() const {
+  return impl_->layout();
+}
+void Dataset::read(std::int64_t row, const OrderedMap<Buffer>& batch, std::size_t slot) const {
+  impl_->read(row, batch, slot);
+}
+const std::string& Dataset::task(std::int64_t row) const {
+  return impl_->task(row);
 }
 std::string Dataset::row_name(std::int64_t row) const {
   return impl_->row_name(row);

@@ -36,6 +36,14 @@ struct Item {
   OrderedMap<std::string> strings;  ///< features of dtype string, and last "task"
 };
 
+/// One tensor of every item of a dataset.
+struct TensorSpec {
+  std::string key;
+  DType dtype = DType::kFloat32;
+  std::vector<std::int64_t> shape;
+  std::size_t bytes = 0;
+};
+
 /// A LeRobotDataset v3.0 on the local disk. Opening it checks every file that is needed, decodes one frame of each
 /// camera and reads the low-dimensional columns; frames are read on demand. Memory: the columns (see FrameTable),
 /// frame_cache_bytes, and one open decoder per thread and up to 32 idle ones.
@@ -56,6 +64,13 @@ class Dataset {
   std::span<const std::int64_t> task_indices() const;
   /// The item of a row in 0 .. num_frames() - 1. Thread-safe. Throws Error(kData) naming the file.
   Item item(std::int64_t row) const;
+  /// What an item's tensors are, in their order: the same for all rows.
+  const std::vector<TensorSpec>& layout() const;
+  /// Writes an item's tensors into a batch, which has one tensor for each entry of layout() with room for `slot` + 1
+  /// items: a frame out of the cache is copied once, straight to its place. Otherwise as item().
+  void read(std::int64_t row, const OrderedMap<Buffer>& batch, std::size_t slot) const;
+  /// The text of a row's task.
+  const std::string& task(std::int64_t row) const;
   /// "row 17 (episode 3, frame 5)", for messages.
   std::string row_name(std::int64_t row) const;
 

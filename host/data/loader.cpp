@@ -10,23 +10,27 @@
 #include <new>
 #include <thread>
 
+#include "host/base/affinity.h"
 #include "host/base/error.h"
 #include "host/base/log.h"
+#include "host/data/buffer_pool.h"
 #include "host/data/sampler.h"
 
 namespace lerobot::data {
 namespace {
 
+/// Memory of batches that were used up, kept for those to come.
+constexpr std::size_t kIdleBatchBytes = std::size_t{64} << 20;
+
 /// A batch on its way. Workers take its slots one by one, so that a batch comes as soon as all can make it.
 struct Pending {
-  std::int64_t epoch = 0, batch_in_epoch = 0;
-  std::vector<std::int64_t> rows;
-  std::vector<Item> items;
+  Batch batch;
   std::size_t taken = 0, done = 0;  ///< slots
-  bool complete = false;
   std::size_t failed_slot = 0;
   std::exception_ptr error;  ///< of the first slot that failed, in the batch's order
-  Batch batch;
+
+  std::size_t slots() const { return batch.rows.size(); }
+  bool complete() const { return done == slots(); }
 };
 
 void check_options(const LoaderOptions& options) {
@@ -40,10 +44,12 @@ void check_options(const LoaderOptions& options) {
   check("start.sample", options.start.sample, 0);
 }
 
-/// The item; whatever goes wrong becomes an Error that names the sample.
-Item load_sample(const Dataset& dataset, std::int64_t row) {
+/// Reads an item into its slot of the batch; whatever goes wrong becomes an Error that names the sample.
+void load_sample(const Dataset& dataset, std::size_t slot, Batch& batch) {
+  const std::int64_t row = batch.rows[slot];
   try {
-    return dataset.item(row);
+    dataset.read(row, batch.tensors, slot);
+    batch.tasks[slot] = dataset.task(row);
   } catch (const Error& error) {
     throw Error(error.kind(), format("sample {}: {}", dataset.row_name(row), error.what()));
   } catch (const std::bad_alloc&) {
@@ -126,33 +132,31 @@ class DataLoader::Impl {
   std::unique_ptr<Pending> plan() {
     auto pending = std::make_unique<Pending>();
     if (next_.sample >= num_samples()) next_ = {.epoch = next_.epoch + 1, .sample = 0};
-    pending->epoch = next_.epoch;
-    pending->batch_in_epoch = (next_.sample + options_.batch_size - 1) / options_.batch_size;
     if (order_epoch_ != next_.epoch) {
       order_ = sampler_->epoch_order(next_.epoch);
       order_epoch_ = next_.epoch;
     }
     const std::int64_t end = std::min(next_.sample + options_.batch_size, num_samples());
-    pending->rows.assign(order_.begin() + next_.sample, order_.begin() + end);
+    pending->batch = empty_batch({order_.begin() + next_.sample, order_.begin() + end});
+    pending->batch.epoch = next_.epoch;
+    pending->batch.batch_in_epoch = (next_.sample + options_.batch_size - 1) / options_.batch_size;
+    pending->batch.starts_epoch = pending->batch.batch_in_epoch == 0;
     next_.sample = end;
-    pending->items.resize(pending->rows.size());
     return pending;
   }
 
-  /// Stacks the items of a batch whose slots are all done.
-  static void finish(Pending& pending) {
-    if (!pending.error) {
-      try {
-        pending.batch = collate(pending.items);
-      } catch (...) {
-        pending.error = std::current_exception();
-      }
+  /// A batch whose tensors are yet to be written.
+  Batch empty_batch(std::vector<std::int64_t> rows) {
+    Batch batch;
+    const std::size_t samples = rows.size();
+    batch.rows = std::move(rows);
+    for (const TensorSpec& spec : dataset_->layout()) {
+      std::vector<std::int64_t> shape = {static_cast<std::int64_t>(samples)};
+      shape.insert(shape.end(), spec.shape.begin(), spec.shape.end());
+      batch.tensors.append(spec.key, memory_.take(spec.dtype, std::move(shape)));
     }
-    pending.items.clear();
-    pending.batch.rows = pending.rows;
-    pending.batch.epoch = pending.epoch;
-    pending.batch.batch_in_epoch = pending.batch_in_epoch;
-    pending.batch.starts_epoch = pending.batch_in_epoch == 0;
+    batch.tasks.resize(samples);
+    return batch;
   }
 
   /// Null after the end.
@@ -160,20 +164,19 @@ class DataLoader::Impl {
     if (is_over()) return nullptr;
     std::unique_ptr<Pending> pending = plan();
     try {
-      for (std::size_t i = 0; i < pending->rows.size(); ++i) {
-        pending->items[i] = load_sample(*dataset_, pending->rows[i]);
-      }
+      for (std::size_t slot = 0; slot < pending->slots(); ++slot) load_sample(*dataset_, slot, pending->batch);
     } catch (...) {
       pending->error = std::current_exception();
     }
-    finish(*pending);
     return pending;
   }
 
   /// Null after the end.
   std::unique_ptr<Pending> wait_for_front() {
     std::unique_lock lock(mutex_);
-    const auto ready = [this] { return worker_failure_ || (window_.empty() ? is_over() : window_.front()->complete); };
+    const auto ready = [this] {
+      return worker_failure_ || (window_.empty() ? is_over() : window_.front()->complete());
+    };
     const std::chrono::duration<double> patience(options_.stall_warning_s);
     while (!batch_ready_.wait_for(lock, patience, ready)) warn_about_stall();
     if (worker_failure_) std::rethrow_exception(failure_ = worker_failure_);
@@ -192,14 +195,14 @@ class DataLoader::Impl {
     }
     const Pending& front = *window_.front();
     log::warn("waiting for {} s for batch {} of epoch {}: {} of {} samples are loaded; the workers are at {} or after",
-              options_.stall_warning_s, front.batch_in_epoch, front.epoch, front.done, front.rows.size(),
-              dataset_->row_name(front.rows[std::min(front.done, front.rows.size() - 1)]));
+              options_.stall_warning_s, front.batch.batch_in_epoch, front.batch.epoch, front.done, front.slots(),
+              dataset_->row_name(front.batch.rows[std::min(front.done, front.slots() - 1)]));
   }
 
   /// A batch with a slot to take, or null. Under the lock.
   Pending* find_work() {
     for (const auto& pending : window_) {
-      if (pending->taken < pending->rows.size()) return pending.get();
+      if (pending->taken < pending->slots()) return pending.get();
     }
     const auto limit = static_cast<std::size_t>(options_.num_workers * options_.prefetch_factor);
     if (window_.size() >= limit || is_over()) return nullptr;
@@ -209,6 +212,7 @@ class DataLoader::Impl {
 
   void work(const std::stop_token& stop) {
     try {
+      run_on_remembered_cores();  // The thread that made this one may be bound to a core by torch's OpenMP.
       if (options_.on_thread_start) options_.on_thread_start();
       std::unique_lock lock(mutex_);
       Pending* pending = nullptr;
@@ -223,35 +227,30 @@ class DataLoader::Impl {
     }
   }
 
-  /// Takes the next slot of the batch and loads it, without the lock; the one who does the last slot stacks the batch.
+  /// Takes the next slot of the batch and loads it, without the lock.
   void load_slot(Pending& pending, std::unique_lock<std::mutex>& lock) {
     const std::size_t slot = pending.taken++;
     lock.unlock();
-    Item item;
     std::exception_ptr error;
     try {
-      item = load_sample(*dataset_, pending.rows[slot]);
+      load_sample(*dataset_, slot, pending.batch);
     } catch (...) {
       error = std::current_exception();
     }
     lock.lock();
-    pending.items[slot] = std::move(item);
     if (error && (!pending.error || slot < pending.failed_slot)) {
       pending.error = error;
       pending.failed_slot = slot;
     }
-    if (++pending.done < pending.rows.size()) return;
-    lock.unlock();
-    finish(pending);
-    lock.lock();
-    pending.complete = true;
-    batch_ready_.notify_all();
+    ++pending.done;
+    if (pending.complete()) batch_ready_.notify_all();
   }
 
   const std::shared_ptr<const Dataset> dataset_;
   const LoaderOptions options_;
   std::optional<EpisodeAwareSampler> sampler_;  ///< none for a single pass
   std::exception_ptr failure_;                  ///< what next() throws from now on
+  BufferPool memory_{kIdleBatchBytes};          ///< the batches'
 
   std::mutex mutex_;  ///< guards all that follows
   std::condition_variable_any work_there_;

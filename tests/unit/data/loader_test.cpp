@@ -2,11 +2,13 @@
 
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
+#include <sched.h>
 
 #include <atomic>
 #include <chrono>
 #include <thread>
 
+#include "host/base/affinity.h"
 #include "host/base/error.h"
 #include "host/base/log.h"
 #include "tests/unit/data/synthetic_dataset.h"
@@ -73,6 +75,33 @@ TEST(DataLoader, CallsTheStartFunctionInEachWorker) {
   }
   EXPECT_GE(started, 1);
   EXPECT_LE(started, 3);
+}
+
+std::size_t cores_of_this_thread() {
+  cpu_set_t cores;
+  return sched_getaffinity(0, sizeof(cores), &cores) == 0 ? static_cast<std::size_t>(CPU_COUNT(&cores)) : 0;
+}
+
+TEST(DataLoader, RunsItsWorkersOnAllCoresOfTheProcessThoughItsMakerIsBoundToOne) {
+  const std::size_t all = cores_of_this_thread();
+  if (all < 2) GTEST_SKIP() << "one core only";
+  const TempDirectory directory;
+  const auto dataset = with_bad_image(directory, -1);
+  std::atomic<std::size_t> found = 0;
+  std::thread maker([&] {
+    remember_cores();
+    cpu_set_t one;
+    CPU_ZERO(&one);
+    CPU_SET(static_cast<std::size_t>(sched_getcpu()), &one);
+    ASSERT_EQ(sched_setaffinity(0, sizeof(one), &one), 0);
+    LoaderOptions options;
+    options.num_workers = 1;
+    options.on_thread_start = [&] { found = cores_of_this_thread(); };
+    DataLoader(dataset, options).next();
+    EXPECT_EQ(cores_of_this_thread(), 1U) << "the maker itself stays where it is";
+  });
+  maker.join();
+  EXPECT_EQ(found, all);
 }
 
 TEST(DataLoader, PassesOnWhatTheStartFunctionThrows) {
