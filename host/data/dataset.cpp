@@ -52,7 +52,8 @@ class Dataset::Impl {
         metadata_(*metadata_owner_),
         episodes_(choose_episodes(metadata_, options_.episodes, options_.exclude_episodes)),
         deltas_(delta_indices(options_.delta_timestamps, metadata_.fps(), options_.tolerance_s, metadata_.features())),
-        table_((refuse_depth_videos(metadata_), check_videos(metadata_, episodes_), metadata_), episodes_),
+        table_((refuse_depth_videos(metadata_), check_videos(metadata_, episodes_), metadata_), episodes_,
+               options_.features),
         cache_(std::make_shared<ByteCache>(options_.frame_cache_bytes)),
         decoders_(options_.root) {
     check_timestamps(metadata_, episodes_, table_, options_.tolerance_s);
@@ -147,13 +148,19 @@ class Dataset::Impl {
     std::size_t image = videos.size();
     for (const auto& [key, feature] : metadata_.features()) {
       if (feature.is_image()) plan_camera(image++);
-      if (!feature.is_number()) continue;
+      if (!feature.is_number() || !is_asked_for(key)) continue;
       const FrameTable::Column& column = *table_.columns().find(key);
       add_output(key, column.dtype, column.row_shape, {.column = &column, .deltas = deltas_.find(key)});
     }
     for (const auto& [key, deltas] : deltas_) {
+      if (!metadata_.features().find(key)->is_camera() && !is_asked_for(key)) continue;
       add_output(key + "_is_pad", DType::kBool, {}, {.deltas = &deltas});
     }
+  }
+
+  bool is_asked_for(const std::string& key) const {
+    const auto& features = options_.features;
+    return !features || std::find(features->begin(), features->end(), key) != features->end();
   }
 
   void plan_camera(std::size_t camera) {

@@ -22,6 +22,9 @@ struct DatasetOptions {
   std::optional<std::vector<std::int64_t>> episodes, exclude_episodes;
   /// Seconds relative to the frame, per feature: the item then has a window of these frames.
   OrderedMap<std::vector<double>> delta_timestamps;
+  /// Features that items are to have, cameras aside, which they all have; nothing is all. What nobody asks for is not
+  /// read.
+  std::optional<std::vector<std::string>> features;
   double tolerance_s = 1e-4;  ///< seconds that a timestamp may be off
   std::size_t frame_cache_bytes = std::size_t{1}
                                   << 30;  ///< decoded frames and parquet pages of images, all threads together

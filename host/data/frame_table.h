@@ -1,6 +1,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -29,8 +30,10 @@ class FrameTable {
   };
 
   /// Reads the rows of `episodes` from the data files they name, files in order of their paths, and sets each one's
-  /// first_row. Every episode's rows must be there, next to each other, in one file. Throws Error(kData).
-  FrameTable(const DatasetMetadata& metadata, std::vector<Episode>& episodes);
+  /// first_row. Every episode's rows must be there, next to each other, in one file. `features`: what is read, besides
+  /// the columns that the layout guarantees and the checks need; nothing is all. Throws Error(kData).
+  FrameTable(const DatasetMetadata& metadata, std::vector<Episode>& episodes,
+             const std::optional<std::vector<std::string>>& features = std::nullopt);
 
   std::int64_t rows() const { return rows_; }
   const OrderedMap<Column>& columns() const { return columns_; }

@@ -58,6 +58,14 @@ ParquetFile::ParquetFile(const std::filesystem::path& root, std::string relative
 
 ParquetFile::~ParquetFile() = default;
 
+const std::string& ParquetFile::relative_path() const {
+  return impl_->relative_path;
+}
+
+parquet::ParquetFileReader& ParquetFile::reader() const {
+  return *impl_->reader->parquet_reader();
+}
+
 std::int64_t ParquetFile::rows() const {
   return impl_->metadata().num_rows();
 }

@@ -11,6 +11,10 @@
 
 #include "host/data/buffer.h"
 
+namespace parquet {
+class ParquetFileReader;
+}
+
 namespace lerobot::data {
 
 /// What is wrong with a parquet file as far as its size and its first and last bytes tell, or nothing.
@@ -45,6 +49,7 @@ class ParquetFile {
   ParquetFile(const ParquetFile&) = delete;
   ParquetFile& operator=(const ParquetFile&) = delete;
 
+  const std::string& relative_path() const;
   std::int64_t rows() const;
   /// Top-level columns in the file's order.
   const std::vector<std::string>& columns() const;
@@ -55,6 +60,9 @@ class ParquetFile {
 
   void for_each_batch(const std::vector<std::string>& columns,
                       const std::function<void(const ParquetBatch&)>& visit) const;
+
+  /// For the sources that use Arrow.
+  parquet::ParquetFileReader& reader() const;
 
  private:
   struct Impl;

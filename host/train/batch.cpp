@@ -15,11 +15,11 @@ at::Tensor to_tensor(const data::Buffer& buffer) {
   return buffer.dtype == DType::kFloat64 ? tensor.to(at::kFloat) : tensor;
 }
 
+}  // namespace
+
 bool is_for_policies(const std::string& key) {
   return key.starts_with("observation") || key.starts_with("action");
 }
-
-}  // namespace
 
 std::string renamed(const std::string& key, const OrderedMap<std::string>& rename_map) {
   constexpr std::string_view kPad = "_is_pad";

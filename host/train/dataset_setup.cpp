@@ -76,6 +76,16 @@ Datasets open_parts(const data::DatasetOptions& options, const data::EpisodeSpli
           .held_out = std::make_shared<const data::Dataset>(std::move(held_out))};
 }
 
+/// The dataset's features that a policy can use.
+std::vector<std::string> policy_features(const data::DatasetMetadata& metadata,
+                                         const OrderedMap<std::string>& rename_map) {
+  std::vector<std::string> keys;
+  for (const auto& entry : metadata.features()) {
+    if (is_for_policies(renamed(entry.first, rename_map))) keys.push_back(entry.first);
+  }
+  return keys;
+}
+
 /// What the loaders of training and of evaluation have in common.
 data::LoaderOptions loading(const config::TrainConfig& config) {
   data::LoaderOptions options;
@@ -112,6 +122,7 @@ Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cac
   options.episodes = wanted.episodes;
   options.exclude_episodes = wanted.exclude_episodes;
   options.delta_timestamps = delta_timestamps(config, *options.metadata);
+  options.features = policy_features(*options.metadata, config.rename_map);
   options.tolerance_s = config.tolerance_s;
   options.frame_cache_bytes = static_cast<std::size_t>(frame_cache_mb) << 20U;
   if (wanted.eval_split <= 0)
