@@ -115,10 +115,11 @@ class NumberScan::Batch {
     for (const Column& column : columns) values_.push_back(make_buffer(column.dtype, {kBatchRows, column.width}));
   }
 
-  void append(const std::vector<std::shared_ptr<parquet::ColumnReader>>& readers, std::int64_t rows) {
+  /// `ends_group`: these are the group's last rows, and a list that goes on after them is too long.
+  void append(const std::vector<std::shared_ptr<parquet::ColumnReader>>& readers, std::int64_t rows, bool ends_group) {
     Levels levels;
     for (std::size_t i = 0; even_ && i < readers.size(); ++i) {
-      even_ = read_column(*readers[i], rows, rows_, values_[i], levels);
+      even_ = read_column(*readers[i], rows, rows_, values_[i], levels) && !(ends_group && readers[i]->HasNext());
     }
     rows_ += rows;
   }
@@ -142,7 +143,7 @@ std::vector<std::shared_ptr<parquet::ColumnReader>> NumberScan::open_group(int g
 
 NumberScan::Batch NumberScan::read_groups(int first, int last) const {
   Batch batch(columns_);
-  for (int group = first; group <= last; ++group) batch.append(open_group(group), rows_of(group));
+  for (int group = first; group <= last; ++group) batch.append(open_group(group), rows_of(group), /*ends_group=*/true);
   return batch;
 }
 
@@ -150,7 +151,7 @@ bool NumberScan::visit_large_group(int group, const Visit& visit) const {
   const auto readers = open_group(group);
   for (std::int64_t left = rows_of(group); left > 0; left -= kBatchRows) {
     Batch batch(columns_);
-    batch.append(readers, std::min(left, kBatchRows));
+    batch.append(readers, std::min(left, kBatchRows), /*ends_group=*/left <= kBatchRows);
     if (!batch.visit(visit)) return false;
   }
   return true;
