@@ -31,6 +31,7 @@
 #include "host/train/batch.h"
 #include "host/train/dataset_setup.h"
 #include "host/train/freed_memory.h"
+#include "host/train/kernel_choice.h"
 #include "host/train/phase_clock.h"
 #include "host/train/random_state.h"
 
@@ -239,7 +240,8 @@ std::int64_t run_update(config::TrainCommand& command, Recorder& recorder) {
   if (config.seed) train::seed_everything(*config.seed);
   const auto dataset = train::open_datasets(config, command.host.frame_cache_mb).train;
   train::fill_features(config, dataset->metadata());
-  const auto policy = policy::make_policy(*config.policy, at::kCPU);
+  const Kernels kernels = train::choose_kernels(command.host.kernels, at::kCPU, accel::Precision::kFloat32).kernels;
+  const auto policy = policy::make_policy(*config.policy, at::kCPU, kernels);
   const auto processors = policy::make_processors(
       *config.policy, train::training_stats(dataset->metadata(), config.dataset.use_imagenet_stats), at::kCPU,
       {ErrorKind::kData, (dataset->metadata().root() / "meta/stats.json").string()});

@@ -58,8 +58,10 @@ TEST_F(Save, BesideTrainingEqualsThatOfARunWhichStoppedThere) {
 TEST_F(Save, KilledBesideTrainingLeavesTheCheckpointBefore) {
   const fs::path run = folder_ / "run";
   train(averaged_act(run, {"--steps=1", "--save_freq=1"}));
+  auto slower = kSlowDisk;  // seconds for a save: a busy machine kills late
+  slower["SLOW_WRITE_MS"] = "20";
   for (const int delay_ms : {0, 100, 300}) {
-    Program program(train_program(), {"--resume=true", "--config_path=" + run.string(), "--steps=100000"}, kSlowDisk);
+    Program program(train_program(), {"--resume=true", "--config_path=" + run.string(), "--steps=100000"}, slower);
     ASSERT_TRUE(program.wait_for_output("Checkpoint policy after step")) << program.output();
     std::this_thread::sleep_for(std::chrono::milliseconds(delay_ms));
     program.send(SIGKILL);
