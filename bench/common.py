@@ -63,6 +63,10 @@ def peer_version(venv):
     return dict(line.split(maxsplit=1) for line in out.splitlines())
 
 
+def versions_of_both(options):
+    return {"ours": our_version(), "peer": peer_version(options.peer)}
+
+
 def versions_line(versions):
     return "; ".join(f"{name}: " + ", ".join(f"{part} {version}" for part, version in parts.items())
                      for name, parts in versions.items())
@@ -73,13 +77,15 @@ def add_peer(parser):
                         help="virtual environment with Python LeRobot (or set LEROBOT_PEER_VENV)")
 
 
-def has_peer(options):
-    """Whether there is a peer; says what to do if not."""
+def compare_with_peer(options):
+    """The facts of the machine, with a warning when it is busy; None where there is no peer, having said what to do."""
     if options.peer and os.access(options.peer / "bin/lerobot-train", os.X_OK):
-        return True
+        facts = machine()
+        warn_if_busy(facts)
+        return facts
     where = f"at {options.peer}" if options.peer else "given"
     print(f"SKIPPED: no Python LeRobot {where}. Make one with scripts/peer-venv DIR, then pass --peer DIR.")
-    return False
+    return None
 
 
 def work_directory():

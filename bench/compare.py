@@ -24,11 +24,10 @@ def main():
                         help=f"the most that ours/peer should be; the table says if it is missed. Rows: {' '.join(KEYS)}")
     parser.add_argument("--floor", type=pathlib.Path, default=floor.DEFAULT, help="the program update_floor")
     options = trainer_run.parse_arguments(parser)
-    if not common.has_peer(options):
+    facts = common.compare_with_peer(options)
+    if facts is None:
         return common.SKIPPED
-    facts = common.machine()
-    common.warn_if_busy(facts)
-    versions = {"ours": common.our_version(), "peer": common.peer_version(options.peer)}
+    versions = common.versions_of_both(options)
     work = common.work_directory()
     flags = trainer_run.trainer_flags(options)
     least = floor.Floor(options.floor, flags, options.timeout)

@@ -26,10 +26,9 @@ def main():
     common.add_peer(parser)
     probes.add_probe(parser)
     options = parser.parse_args()
-    if not common.has_peer(options):
+    facts = common.compare_with_peer(options)
+    if facts is None:
         return common.SKIPPED
-    facts = common.machine()
-    common.warn_if_busy(facts)
     commands = probes.commands(options)
     summary, turns = [], {}
     for root in options.datasets:
@@ -42,7 +41,7 @@ def main():
             summary += pairs.summarize(turns[name], NAMES, NAMES, [row])
             check_same_frames(name, turns[name][0])
     decoders = {turn["peer"]["decoder"] for rounds in turns.values() for turn in rounds}
-    versions = {"ours": common.our_version(), "peer": common.peer_version(options.peer)}
+    versions = common.versions_of_both(options)
     title = f"CPU time of a frame on one core, peer: {' '.join(sorted(decoders))}, {options.frames} frames, {options.rounds} rounds"
     pairs.print_table([title, common.machine_line(facts), common.versions_line(versions)], NAMES, NAMES, summary)
     common.write_json(options.json, {"title": title, "machine": facts, "versions": versions, "summary": summary,

@@ -17,17 +17,16 @@ def main():
     parser.add_argument("--pairs", type=trainer_run.positive, default=3, help="runs of each cell")
     common.add_peer(parser)
     options = trainer_run.parse_arguments(parser)
-    if not common.has_peer(options):
+    facts = common.compare_with_peer(options)
+    if facts is None:
         return common.SKIPPED
-    facts = common.machine()
-    common.warn_if_busy(facts)
     work = common.work_directory()
     groups = []
     for cores in core_sets():
         runs = pairs.run_trainers(commands(options, cores), work, options)
         groups.append({"cores": len(cores), **summarize(runs), "runs": pairs.as_json(runs)})
     shutil.rmtree(work)
-    versions = {"ours": common.our_version(), "peer": common.peer_version(options.peer)}
+    versions = common.versions_of_both(options)
     title = (f"{options.policy} on {options.dataset.name}, batch {options.batch_size}, seconds of a step (mean after "
              f"{options.warmup} of {options.steps} steps, median of {options.pairs} runs)")
     print_groups([title, common.machine_line(facts), common.versions_line(versions)], groups)

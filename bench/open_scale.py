@@ -23,17 +23,16 @@ def main():
     common.add_peer(parser)
     probes.add_probe(parser)
     options = parser.parse_args()
-    if not common.has_peer(options):
+    facts = common.compare_with_peer(options)
+    if facts is None:
         return common.SKIPPED
-    facts = common.machine()
-    common.warn_if_busy(facts)
     work = common.work_directory()
     summary, turns = [], {}
     for frames in options.frames:
         turns[frames] = measure(options, work, frames)
         summary += summarize(frames, turns[frames])
     shutil.rmtree(work)
-    versions = {"ours": common.our_version(), "peer": common.peer_version(options.peer)}
+    versions = common.versions_of_both(options)
     title = f"{options.source.name} repeated, opened with its first sample, {options.rounds} rounds"
     pairs.print_table([title, common.machine_line(facts), common.versions_line(versions)], NAMES, NAMES, summary)
     path = options.json or common.ROOT / f"build/bench/open_{options.source.name}.json"

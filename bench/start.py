@@ -19,10 +19,9 @@ def main():
     parser.add_argument("--pairs", type=trainer_run.positive, default=5, help="runs of each")
     common.add_peer(parser)
     options = trainer_run.parse_arguments(parser)
-    if not common.has_peer(options):
+    facts = common.compare_with_peer(options)
+    if facts is None:
         return common.SKIPPED
-    facts = common.machine()
-    common.warn_if_busy(facts)
     work = common.work_directory()
     flags = trainer_run.trainer_flags(options)
     programs = {"ours": options.ours, "peer": options.peer / "bin/lerobot-train"}
@@ -30,7 +29,7 @@ def main():
     shutil.rmtree(work)
     short = pairs.take_turns(NAMES, options.pairs, lambda name, _: short_commands(programs[name], name == "ours"))
     summary = [*pairs.summarize(runs, NAMES, NAMES, RUN_ROWS), *pairs.summarize(short, NAMES, NAMES, [HELP, LIST])]
-    versions = {"ours": common.our_version(), "peer": common.peer_version(options.peer)}
+    versions = common.versions_of_both(options)
     title = pairs.title_of(options.policy, options)
     pairs.print_table([title, common.machine_line(facts), common.versions_line(versions)], NAMES, NAMES, summary)
     path = options.json or common.ROOT / f"build/bench/start_{options.dataset.name}.json"

@@ -22,7 +22,7 @@ RULES = {
     "host/check": ({"host/base", "host/accel", "host/checker", "plugin-api/include"}, set()),  # tensors.h
     "host/report": ({"host/base"}, set()),
     "host/data": ({"host/base"}, {"arrow", "ffmpeg"}),
-    "host/kernels": (set(), set()),
+    "host/kernels": ({"host/base"}, set()),  # clones.h
     "host/fused": ({"host/kernels"}, {"torch"}),
     "host/policy": ({"host/base", "host/config", "host/fused", "host/kernels"}, {"torch"}),
     "host/optim": ({"host/base", "host/config", "host/fused", "host/kernels", "host/policy", "host/checkpoint"}, {"torch"}),  # parameter_group.h, shape_text.h, ema_state.h

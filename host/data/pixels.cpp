@@ -1,5 +1,6 @@
 #include "host/data/pixels.h"
 
+#include "host/base/clones.h"
 #include "host/base/error.h"
 
 namespace lerobot::data {
@@ -19,17 +20,9 @@ AVPixelFormat plain_format(AVPixelFormat format) {
   }
 }
 
-// A function that is compiled for newer processors too; the dynamic linker picks the one for this processor, before
-// the thread sanitizer is ready for it.
-#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
-#define LEROBOT_FOR_EACH_X86 __attribute__((target_clones("avx2", "default")))
-#else
-#define LEROBOT_FOR_EACH_X86
-#endif
-
 /// One row of interleaved RGB into three rows. Without aliasing the compiler turns it into shuffles of whole vectors.
-LEROBOT_FOR_EACH_X86 void split_rgb_row(const std::uint8_t* __restrict in, int width, std::uint8_t* __restrict red,
-                                        std::uint8_t* __restrict green, std::uint8_t* __restrict blue) {
+LEROBOT_CLONES void split_rgb_row(const std::uint8_t* __restrict in, int width, std::uint8_t* __restrict red,
+                                  std::uint8_t* __restrict green, std::uint8_t* __restrict blue) {
   for (int x = 0; x < width; ++x) {
     red[x] = in[3 * x];
     green[x] = in[3 * x + 1];

@@ -65,10 +65,10 @@ std::int64_t rows_of(const at::Tensor& x) {
 at::Tensor flat(const at::Tensor& x) {
   return x.reshape({-1, width_of(x)}).contiguous();
 }
-/// The sizes of an input before it was made flat: the output's, but for the last.
-std::vector<std::int64_t> input_sizes(const at::Tensor& output, const at::Tensor& rows) {
-  std::vector<std::int64_t> sizes = output.sizes().vec();
-  sizes.back() = width_of(rows);
+/// Its sizes, but for the last.
+std::vector<std::int64_t> sizes_with_width(const at::Tensor& x, std::int64_t width) {
+  std::vector<std::int64_t> sizes = x.sizes().vec();
+  sizes.back() = width;
   return sizes;
 }
 
@@ -120,9 +120,7 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
               [&, h = mutable_data(hidden)](const Rows& rows) { kernels::bias_relu_drop(h, data(b1), rows, dropout); });
     context->save_for_backward({inputs, w1, w2, hidden});
     context->saved_data["dropout_scale"] = static_cast<double>(dropout.scale);
-    std::vector<std::int64_t> sizes = x.sizes().vec();
-    sizes.back() = w2.size(0);
-    return at::mm(hidden, w2.t()).view(sizes);
+    return at::mm(hidden, w2.t()).view(sizes_with_width(x, w2.size(0)));
   }
   static tensor_list backward(AutogradContext* context, const tensor_list& gradients) {
     const tensor_list saved = context->get_saved_variables();
@@ -137,7 +135,8 @@ struct FeedForward : torch::autograd::Function<FeedForward> {
                         kernels::bias_relu_drop_backward(g, h, sums, rows, scale);
                       });
     at::Tensor x_gradient;
-    if (context->needs_input_grad(0)) x_gradient = at::mm(hidden_gradient, w1).view(input_sizes(gradients[0], x));
+    if (context->needs_input_grad(0))
+      x_gradient = at::mm(hidden_gradient, w1).view(sizes_with_width(gradients[0], width_of(x)));
     return {x_gradient, at::mm(hidden_gradient.t(), x), bias_gradient[0], at::mm(gradient.t(), hidden), at::Tensor()};
   }
 };

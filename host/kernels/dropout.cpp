@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "host/kernels/clones.h"
+#include "host/base/clones.h"
 
 namespace lerobot::kernels {
 namespace {
@@ -27,20 +27,10 @@ LEROBOT_INLINE void inject(std::uint32_t* x0, std::uint32_t* x1, std::uint32_t k
   }
 }
 
-template <int kCount>
-LEROBOT_INLINE void even_rounds(std::uint32_t* x0, std::uint32_t* x1) {
-  mix<13, kCount>(x0, x1);
-  mix<15, kCount>(x0, x1);
-  mix<26, kCount>(x0, x1);
-  mix<6, kCount>(x0, x1);
-}
-
-template <int kCount>
-LEROBOT_INLINE void odd_rounds(std::uint32_t* x0, std::uint32_t* x1) {
-  mix<17, kCount>(x0, x1);
-  mix<29, kCount>(x0, x1);
-  mix<16, kCount>(x0, x1);
-  mix<24, kCount>(x0, x1);
+/// A round for each rotation.
+template <int kCount, int... kRotations>
+LEROBOT_INLINE void rounds(std::uint32_t* x0, std::uint32_t* x1) {
+  (mix<kRotations, kCount>(x0, x1), ...);
 }
 
 /// x0, x1: the counters of kCount lanes in, the random words out.
@@ -48,15 +38,15 @@ template <int kCount>
 LEROBOT_INLINE void threefry(std::uint32_t* x0, std::uint32_t* x1, std::uint32_t k0, std::uint32_t k1) {
   const std::uint32_t k2 = 0x1BD11BDAU ^ k0 ^ k1;
   inject<kCount>(x0, x1, k0, k1);
-  even_rounds<kCount>(x0, x1);
+  rounds<kCount, 13, 15, 26, 6>(x0, x1);
   inject<kCount>(x0, x1, k1, k2 + 1);
-  odd_rounds<kCount>(x0, x1);
+  rounds<kCount, 17, 29, 16, 24>(x0, x1);
   inject<kCount>(x0, x1, k2, k0 + 2);
-  even_rounds<kCount>(x0, x1);
+  rounds<kCount, 13, 15, 26, 6>(x0, x1);
   inject<kCount>(x0, x1, k0, k1 + 3);
-  odd_rounds<kCount>(x0, x1);
+  rounds<kCount, 17, 29, 16, 24>(x0, x1);
   inject<kCount>(x0, x1, k1, k2 + 4);
-  even_rounds<kCount>(x0, x1);
+  rounds<kCount, 13, 15, 26, 6>(x0, x1);
   inject<kCount>(x0, x1, k2, k0 + 5);
 }
 

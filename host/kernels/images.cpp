@@ -1,9 +1,15 @@
 #include "host/kernels/images.h"
 
-#include "host/kernels/clones.h"
+#include "host/base/clones.h"
 
 namespace lerobot::kernels {
 namespace {
+
+/// Null stays null.
+template <class Float>
+Float* moved(Float* pointer, std::int64_t by) {
+  return pointer == nullptr ? nullptr : pointer + by;
+}
 
 /// One channel.
 LEROBOT_CLONES void scale_relu_run(const float* x, float scale, float shift, const float* residual, float* y,
@@ -64,14 +70,12 @@ void scale_relu(const float* x, const float* scale, const float* shift, const fl
                 const FeatureMap& map) {
   if (map.length == 1) {
     const std::int64_t at = map.begin * map.channels;
-    scale_relu_pixels(x + at, scale, shift, residual == nullptr ? nullptr : residual + at, y + at, map.end - map.begin,
-                      map.channels);
+    scale_relu_pixels(x + at, scale, shift, moved(residual, at), y + at, map.end - map.begin, map.channels);
     return;
   }
   for (std::int64_t run = map.begin; run < map.end; ++run) {
     const std::int64_t channel = run % map.channels, at = run * map.length;
-    scale_relu_run(x + at, scale[channel], shift[channel], residual == nullptr ? nullptr : residual + at, y + at,
-                   map.length);
+    scale_relu_run(x + at, scale[channel], shift[channel], moved(residual, at), y + at, map.length);
   }
 }
 
@@ -79,14 +83,14 @@ void scale_relu_backward(const float* gradient, const float* y, const float* sca
                          float* residual_gradient, const FeatureMap& map) {
   if (map.length == 1) {
     const std::int64_t at = map.begin * map.channels;
-    backward_pixels(gradient + at, y + at, scale, x_gradient + at,
-                    residual_gradient == nullptr ? nullptr : residual_gradient + at, map.end - map.begin, map.channels);
+    backward_pixels(gradient + at, y + at, scale, x_gradient + at, moved(residual_gradient, at), map.end - map.begin,
+                    map.channels);
     return;
   }
   for (std::int64_t run = map.begin; run < map.end; ++run) {
     const std::int64_t at = run * map.length;
-    backward_run(gradient + at, y + at, scale[run % map.channels], x_gradient + at,
-                 residual_gradient == nullptr ? nullptr : residual_gradient + at, map.length);
+    backward_run(gradient + at, y + at, scale[run % map.channels], x_gradient + at, moved(residual_gradient, at),
+                 map.length);
   }
 }
 

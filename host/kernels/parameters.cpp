@@ -2,7 +2,7 @@
 
 #include <cmath>
 
-#include "host/kernels/clones.h"
+#include "host/base/clones.h"
 
 namespace lerobot::kernels {
 namespace {

@@ -6,7 +6,7 @@
 #include <limits>
 #include <vector>
 
-#include "host/kernels/clones.h"
+#include "host/base/clones.h"
 
 namespace lerobot::kernels {
 namespace {

@@ -31,11 +31,7 @@ Adam::Adam(std::vector<policy::ParameterGroup> all_groups, const config::AdamWCo
 
 at::Tensor Adam::clip(double max_norm) {
   if (kernels_ == Kernels::kReference) return Optimizer::clip(max_norm);
-  std::vector<at::Tensor> gradients;
-  for (const at::Tensor& parameter : parameters()) {
-    if (parameter.grad().defined()) gradients.push_back(parameter.grad());
-  }
-  const double norm = fused::norm(gradients);
+  const double norm = fused::norm(gradients_of(parameters()));
   const double factor = max_norm / (norm + 1e-6);
   gradient_factor_ = factor > 1 ? 1 : factor;  // NaN stays
   return at::scalar_tensor(norm, at::kFloat);

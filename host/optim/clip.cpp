@@ -9,12 +9,17 @@
 
 namespace lerobot::optim {
 
-at::Tensor clip_grad_norm(const std::vector<at::Tensor>& parameters, double max_norm) {
-  const at::NoGradGuard no_grad;
+std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& parameters) {
   std::vector<at::Tensor> gradients;
   for (const at::Tensor& parameter : parameters) {
     if (parameter.grad().defined()) gradients.push_back(parameter.grad());
   }
+  return gradients;
+}
+
+at::Tensor clip_grad_norm(const std::vector<at::Tensor>& parameters, double max_norm) {
+  const at::NoGradGuard no_grad;
+  const std::vector<at::Tensor> gradients = gradients_of(parameters);
   if (gradients.empty()) return at::zeros({}, at::kFloat);
   const at::Tensor norm = at::stack(at::_foreach_norm(gradients)).norm();
   const at::Tensor factor = (max_norm * (norm + 1e-6).reciprocal()).clamp_max(1.0);

@@ -86,6 +86,9 @@ std::unique_ptr<Optimizer> make_optimizer(const config::OptimizerConfig& config,
 /// The configuration's grad_clip_norm.
 double grad_clip_norm(const config::OptimizerConfig& config);
 
+/// The gradients of those parameters that have one.
+std::vector<at::Tensor> gradients_of(const std::vector<at::Tensor>& parameters);
+
 /// Scales the gradients so that their common norm is at most max_norm (torch.nn.utils.clip_grad_norm_). Returns the
 /// norm before that, as a scalar on the device: the host does not wait. Infinity as max_norm measures only.
 at::Tensor clip_grad_norm(const std::vector<at::Tensor>& parameters, double max_norm);

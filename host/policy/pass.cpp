@@ -30,6 +30,10 @@ at::Tensor activate(Activation activation, const at::Tensor& hidden) {
   return activation == Activation::kRelu ? at::relu(hidden) : at::gelu(hidden);
 }
 
+at::Tensor conv2d(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride, std::int64_t padding) {
+  return at::conv2d(x, weight, /*bias=*/{}, {stride, stride}, {padding, padding});
+}
+
 /// Python's operators in Python's order.
 class ReferencePass final : public Pass {
  public:
@@ -69,7 +73,7 @@ class ReferencePass final : public Pass {
   }
 
   at::Tensor conv(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride, std::int64_t padding) override {
-    return at::conv2d(x, weight, /*bias=*/{}, {stride, stride}, {padding, padding});
+    return conv2d(x, weight, stride, padding);
   }
 
   at::Tensor arranged(const at::Tensor& tokens) override { return tokens; }
@@ -130,7 +134,7 @@ class FastPass final : public Pass {
     constexpr std::int64_t kFewPixels = 16;
     const std::int64_t pixels = x.size(2) * x.size(3) / (stride * stride);
     if (pixels <= kFewPixels) return fused::conv_by_product(x, weight, stride, padding);
-    return at::conv2d(x, weight, /*bias=*/{}, {stride, stride}, {padding, padding});
+    return conv2d(x, weight, stride, padding);
   }
 
   at::Tensor arranged(const at::Tensor& tokens) override { return tokens.contiguous(); }

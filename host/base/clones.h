@@ -1,11 +1,12 @@
 #pragma once
 
+#include <cstddef>  // defines __GLIBC__ where that is the C library
+
 // LEROBOT_CLONES before a function: compiled for AVX-512, for AVX2 and for the baseline, and the best that the
 // processor has is taken when the library is loaded. Elsewhere (ARM, macOS) one version, vectorized for the target. The
-// loops are plain C++ and the room is compiled without contraction of products and sums, so every version gives the
-// same bits.
+// thread sanitizer is not ready when the dynamic linker chooses.
 
-#if defined(__x86_64__) && defined(__ELF__) && defined(__GNUC__) && !defined(__SANITIZE_THREAD__)
+#if defined(__x86_64__) && defined(__GLIBC__) && !defined(__SANITIZE_THREAD__)
 #define LEROBOT_CLONES __attribute__((target_clones("arch=x86-64-v4", "arch=x86-64-v3", "default")))
 #else
 #define LEROBOT_CLONES
