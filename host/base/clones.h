@@ -14,3 +14,12 @@
 
 // What a cloned function calls has to become part of each clone.
 #define LEROBOT_INLINE inline __attribute__((always_inline))
+
+// Before a loop: what it writes in one turn is not read in another, though pointers leave that open.
+#if defined(__clang__)
+#define LEROBOT_INDEPENDENT_TURNS _Pragma("clang loop vectorize(assume_safety)")
+#elif defined(__GNUC__)
+#define LEROBOT_INDEPENDENT_TURNS _Pragma("GCC ivdep")
+#else
+#define LEROBOT_INDEPENDENT_TURNS
+#endif

@@ -314,10 +314,10 @@ at::Tensor conv_by_product(const at::Tensor& x, const at::Tensor& weight, std::i
   const std::int64_t batch = x.size(0), out = weight.size(0), k = weight.size(2);
   const std::int64_t height = (x.size(2) + 2 * padding - k) / stride + 1;
   // (B, C k k, pixels), and then all pixels of the batch side by side.
-  const at::Tensor patches = at::im2col(x, {k, k}, {1, 1}, {padding, padding}, {stride, stride});
+  const at::Tensor patches = at::im2col(x.contiguous(), {k, k}, {1, 1}, {padding, padding}, {stride, stride});
   const at::Tensor columns = patches.permute({1, 0, 2}).reshape({patches.size(1), -1});
   const at::Tensor y = at::mm(weight.view({out, -1}), columns).view({out, batch, height, -1});
-  return y.permute({1, 0, 2, 3}).contiguous();
+  return y.permute({1, 0, 2, 3}).contiguous(at::MemoryFormat::ChannelsLast);
 }
 
 at::Tensor attention_weights(const at::Tensor& query, const at::Tensor& key, const at::Tensor& mask, double scale,

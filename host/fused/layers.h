@@ -8,7 +8,7 @@
 
 // Steps of a network on the CPU in float32 that torch has as several operators each, with their gradients. One pass
 // over the memory does what takes torch three to six, and dropout's masks are made anew in the backward pass, not
-// stored. Tensors may have any strides unless said otherwise; results are contiguous.
+// stored. Tensors may have any strides; results are contiguous unless said otherwise.
 
 namespace lerobot::fused {
 
@@ -36,7 +36,7 @@ at::Tensor attention_weights(const at::Tensor& query, const at::Tensor& key, con
                              const Dropout& dropout);
 
 /// A convolution without bias as one matrix product. x (B, C, H, W), weight (O, C, k, k). Better than torch's direct
-/// one on feature maps of a few pixels.
+/// one on feature maps of a few pixels. The result has channels last.
 at::Tensor conv_by_product(const at::Tensor& x, const at::Tensor& weight, std::int64_t stride, std::int64_t padding);
 
 /// relu(x * scale + shift [+ residual]). x and residual (B, C, H, W), scale and shift C numbers without gradient. The

@@ -51,12 +51,15 @@ TEST_P(ActGolden, LossAndEveryGradientArePythons) {
   double largest = 0;
   for (const auto& [name, note] : notes) largest = std::max(largest, note.at("norm").as_double());
   const OrderedMap<at::Tensor> gradients = golden_.file("gradients");
+  // An activation so near zero that rounding decides its ReLU: images scaled by 1 + 1e-7 move the reference's gradient
+  // of layer4.1.conv2 by 3e-4.
+  const double bound = kernels_ == Kernels::kFast ? 1e-3 : 1e-4;
   for (const auto& [name, parameter] : policy->parameters()) {
     const object& note = notes.at(name).as_object();
     const at::Tensor found = kept(parameter.grad(), note);
     // A gradient that is zero but for rounding has nothing to compare but its size.
     if (note.at("norm").as_double() > 1e-6 * largest) {
-      EXPECT_LT(golden::relative_difference(found, *gradients.find(name)), 1e-4) << name;
+      EXPECT_LT(golden::relative_difference(found, *gradients.find(name)), bound) << name;
       EXPECT_NEAR(golden::norm(parameter.grad()), note.at("norm").as_double(), 1e-4 * note.at("norm").as_double())
           << name;
     } else {
