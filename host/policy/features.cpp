@@ -5,6 +5,7 @@
 #include <optional>
 
 #include "host/base/error.h"
+#include "host/base/text.h"
 #include "host/policy/act_model.h"
 #include "host/policy/shape_text.h"
 
@@ -44,9 +45,27 @@ std::vector<std::string> cameras(const config::Features& features) {
 }
 
 std::string joined(const std::vector<std::string>& names) {
-  std::string text;
-  for (const std::string& name : names) text += (text.empty() ? "" : ", ") + name;
-  return text.empty() ? "none" : text;
+  return names.empty() ? "none" : join(names, ", ");
+}
+
+/// Each name that is given is the dataset's, and no two features get the same one.
+void check_renames(const OrderedMap<std::string>& rename_map, const OrderedMap<DatasetFeature>& dataset) {
+  std::vector<std::string> names;
+  for (const auto& [name, feature] : dataset) names.push_back(name);
+  for (const auto& [from, to] : rename_map) {
+    if (!dataset.contains(from)) {
+      fail(ErrorKind::kConfig, "--rename_map: found {}, which the dataset lacks; needed one of: {}.", from,
+           joined(names));
+    }
+    const auto same = std::find_if(names.begin(), names.end(), [&, &own = from, &target = to](const std::string& name) {
+      const std::string* other = rename_map.find(name);
+      return name != own && (other == nullptr ? name : *other) == target;
+    });
+    if (same != names.end()) {
+      fail(ErrorKind::kConfig, "--rename_map: found {} for both {} and {}; needed a name of its own for each.", to,
+           from, *same);
+    }
+  }
 }
 
 void check_cameras(const config::Features& policy, const config::Features& dataset) {
@@ -54,7 +73,9 @@ void check_cameras(const config::Features& policy, const config::Features& datas
   const bool fits = std::includes(wanted.begin(), wanted.end(), found.begin(), found.end()) ||
                     std::includes(found.begin(), found.end(), wanted.begin(), wanted.end());
   if (!fits) {
-    fail(ErrorKind::kConfig, "cameras: found {} in the dataset, needed {} for the policy. Map them with --rename_map.",
+    fail(ErrorKind::kConfig,
+         "cameras: found {} in the dataset, needed {} for the policy. Map them with "
+         "--rename_map='{{\"dataset key\": \"policy key\"}}'.",
          joined(found), joined(wanted));
   }
 }
@@ -71,6 +92,7 @@ config::Features policy_features(const OrderedMap<DatasetFeature>& dataset) {
 
 void fill_features(config::PolicyConfig& policy, const OrderedMap<DatasetFeature>& dataset,
                    const OrderedMap<std::string>& rename_map) {
+  check_renames(rename_map, dataset);
   config::Features inputs, outputs;
   for (const auto& [name, feature] : policy_features(dataset)) {
     const std::string* renamed = rename_map.find(name);
@@ -79,7 +101,7 @@ void fill_features(config::PolicyConfig& policy, const OrderedMap<DatasetFeature
   config::PolicyCommon& common = config::common(policy);
   common.output_features = outputs;
   if (common.input_features.empty()) common.input_features = inputs;
-  if (rename_map.empty()) check_cameras(common.input_features, inputs);
+  check_cameras(common.input_features, inputs);
 }
 
 OrderedMap<std::vector<std::int64_t>> delta_indices(const config::PolicyConfig& policy,

@@ -21,7 +21,8 @@ struct DatasetFeature {
 config::Features policy_features(const OrderedMap<DatasetFeature>& dataset);
 
 /// Fills in the policy's features from the dataset's, renamed by rename_map: the outputs always, the inputs when there
-/// are none yet. Throws Error(kConfig) when the cameras of the two do not fit and there is no rename_map.
+/// are none yet. Throws Error(kConfig) for a renaming of what the dataset lacks or of two to one name, and when the cameras
+/// of the two do not fit.
 void fill_features(config::PolicyConfig& policy, const OrderedMap<DatasetFeature>& dataset,
                    const OrderedMap<std::string>& rename_map);
 

@@ -8,6 +8,7 @@ namespace lerobot::policy {
 namespace {
 
 using config::FeatureType;
+using ::testing::AllOf;
 using ::testing::ElementsAre;
 using ::testing::HasSubstr;
 
@@ -61,6 +62,34 @@ TEST(FillFeatures, NamesBothSidesWhenCamerasDoNotFitUnlessTheyAreMapped) {
   fill_features(fresh, pusht(), {{"observation.image", "observation.images.top"}});
   EXPECT_TRUE(config::common(fresh).input_features.contains("observation.images.top"));
   EXPECT_FALSE(config::common(fresh).input_features.contains("observation.image"));
+}
+
+TEST(FillFeatures, RefusesARenamingOfNothingAndTwoOfOneName) {
+  const auto refusal = [](const OrderedMap<std::string>& rename_map) -> std::string {
+    config::PolicyConfig policy = config::ActConfig{};
+    try {
+      fill_features(policy, pusht(), rename_map);
+    } catch (const Error& error) {
+      return error.what();
+    }
+    return "taken";
+  };
+  EXPECT_THAT(refusal({{"observation.imgae", "observation.images.top"}}),
+              AllOf(HasSubstr("found observation.imgae, which the dataset lacks"), HasSubstr("observation.image, ")));
+  EXPECT_THAT(
+      refusal({{"observation.image", "observation.images.top"}, {"observation.images.side", "observation.images.top"}}),
+      HasSubstr("found observation.images.top for both observation.image and observation.images.side"));
+  EXPECT_THAT(refusal({{"observation.image", "observation.images.side"}}),
+              HasSubstr("found observation.images.side for both"));
+  EXPECT_EQ(
+      refusal({{"observation.image", "observation.images.side"}, {"observation.images.side", "observation.image"}}),
+      "taken");
+}
+
+TEST(FillFeatures, ARenamingThatLeavesTheCamerasApartIsRefusedToo) {
+  config::PolicyConfig policy = config::ActConfig{};
+  config::common(policy).input_features["observation.images.top"] = {FeatureType::kVisual, {3, 96, 80}};
+  EXPECT_THROW(fill_features(policy, pusht(), {{"observation.image", "observation.images/wrist.left"}}), Error);
 }
 
 TEST(DeltaIndices, OfActAreTheNextActionsOfTheChunk) {
