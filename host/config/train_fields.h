@@ -18,10 +18,10 @@ template <>
 struct Fields<ImageTransformsConfig> {
   using Config = ImageTransformsConfig;
   static constexpr auto list =
-      std::tuple(default_only("enable", &Config::enable, "random image transforms"),
-                 no_op("max_num_transforms", &Config::max_num_transforms, "only read with image_transforms.enable"),
-                 no_op("random_order", &Config::random_order, "only read with image_transforms.enable"),
-                 no_op("tfs", &Config::tfs, "only read with image_transforms.enable"));
+      std::tuple(effective("enable", &Config::enable, "random image transforms of what is trained on"),
+                 effective("max_num_transforms", &Config::max_num_transforms, "how many are drawn for an image"),
+                 effective("random_order", &Config::random_order, "apply them in a random order"),
+                 effective("tfs", &Config::tfs, "name to {weight, type, kwargs}; replaces the six defaults"));
 };
 
 template <>
@@ -230,9 +230,10 @@ struct Fields<HostOptions> {
       effective("log_level", &Config::log_level, "least severe lines to show").one_of("debug|info|warning|error"),
       effective("frame_cache_mb", &Config::frame_cache_mb, "memory for decoded frames, in MB; 0: none"),
       effective("num_threads", &Config::num_threads, "compute threads; 0: torch's own choice"),
-      effective("kernels", &Config::kernels,
-                "fast: own kernels, on the CPU in float32; reference: torch's, with Python's random numbers; auto: fast "
-                "where it can be")
+      effective(
+          "kernels", &Config::kernels,
+          "fast: own kernels, on the CPU in float32; reference: torch's, with Python's random numbers; auto: fast "
+          "where it can be")
           .one_of("auto|fast|reference"),
       effective("max_skipped_updates", &Config::max_skipped_updates,
                 "fp16: stop after so many updates in a row that overflowed; 0: never"),

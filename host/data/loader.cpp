@@ -15,6 +15,7 @@
 #include "host/base/log.h"
 #include "host/data/buffer_pool.h"
 #include "host/data/sampler.h"
+#include "host/data/transforms/sample_transforms.h"
 
 namespace lerobot::data {
 namespace {
@@ -45,10 +46,12 @@ void check_options(const LoaderOptions& options) {
 }
 
 /// Reads an item into its slot of the batch; whatever goes wrong becomes an Error that names the sample.
-void load_sample(const Dataset& dataset, std::size_t slot, Batch& batch) {
+void load_sample(const Dataset& dataset, const std::optional<SampleTransforms>& transforms, std::size_t slot,
+                 Batch& batch) {
   const std::int64_t row = batch.rows[slot];
   try {
     dataset.read(row, batch.tensors, slot);
+    if (transforms) transforms->apply(batch.tensors, slot, batch.epoch, row);
     batch.tasks[slot] = dataset.task(row);
   } catch (const Error& error) {
     throw Error(error.kind(), format("sample {}: {}", dataset.row_name(row), error.what()));
@@ -105,6 +108,7 @@ class DataLoader::Impl {
     } else {
       sampler_.emplace(dataset_->episodes(), options_.seed, 0, options_.drop_n_last_frames);
     }
+    if (options_.image_transforms) transforms_.emplace(options_.image_transforms, options_.seed, *dataset_);
     for (std::int64_t i = 0; i < options_.num_workers; ++i) {
       workers_.emplace_back([this](const std::stop_token& stop) { work(stop); });
     }
@@ -164,7 +168,8 @@ class DataLoader::Impl {
     if (is_over()) return nullptr;
     std::unique_ptr<Pending> pending = plan();
     try {
-      for (std::size_t slot = 0; slot < pending->slots(); ++slot) load_sample(*dataset_, slot, pending->batch);
+      for (std::size_t slot = 0; slot < pending->slots(); ++slot)
+        load_sample(*dataset_, transforms_, slot, pending->batch);
     } catch (...) {
       pending->error = std::current_exception();
     }
@@ -233,7 +238,7 @@ class DataLoader::Impl {
     lock.unlock();
     std::exception_ptr error;
     try {
-      load_sample(*dataset_, slot, pending.batch);
+      load_sample(*dataset_, transforms_, slot, pending.batch);
     } catch (...) {
       error = std::current_exception();
     }
@@ -249,8 +254,9 @@ class DataLoader::Impl {
   const std::shared_ptr<const Dataset> dataset_;
   const LoaderOptions options_;
   std::optional<EpisodeAwareSampler> sampler_;  ///< none for a single pass
-  std::exception_ptr failure_;                  ///< what next() throws from now on
-  BufferPool memory_{kIdleBatchBytes};          ///< the batches'
+  std::optional<SampleTransforms> transforms_;
+  std::exception_ptr failure_;          ///< what next() throws from now on
+  BufferPool memory_{kIdleBatchBytes};  ///< the batches'
 
   std::mutex mutex_;  ///< guards all that follows
   std::condition_variable_any work_there_;

@@ -10,6 +10,7 @@
 #include "host/base/ordered_map.h"
 #include "host/data/buffer.h"
 #include "host/data/dataset.h"
+#include "host/data/transforms/image_transforms.h"
 
 namespace lerobot::data {
 
@@ -33,7 +34,8 @@ struct LoaderOptions {
   /// When given, one pass over these rows in this order, instead of shuffled epochs without end.
   std::optional<std::vector<std::int64_t>> rows;
   std::int64_t drop_n_last_frames = 0;
-  double stall_warning_s = 60;            ///< next() warns, each time it has waited that long
+  std::shared_ptr<const ImageTransforms> image_transforms;  ///< of colour cameras, drawn with `seed`; null: none
+  double stall_warning_s = 60;                              ///< next() warns, each time it has waited that long
   std::function<void()> on_thread_start;  ///< called first in each worker: lets tests be slow or fail there
 };
 

@@ -149,6 +149,16 @@ void fill_features(config::TrainConfig& config, const data::DatasetMetadata& met
   policy::fill_features(*config.policy, features, config.rename_map);
 }
 
+std::shared_ptr<const data::ImageTransforms> image_transforms(const config::ImageTransformsConfig& config) {
+  if (!config.enable) return nullptr;
+  data::ImageTransformOptions options{
+      .max_num_transforms = config.max_num_transforms, .random_order = config.random_order, .choices = {}};
+  for (const auto& [name, choice] : config.tfs) {
+    options.choices.push_back({name, choice.weight, choice.type, choice.kwargs});
+  }
+  return std::make_shared<const data::ImageTransforms>(options);
+}
+
 data::LoaderOptions held_out_loading(const data::Dataset& held_out, const config::TrainConfig& config) {
   data::LoaderOptions options = loading(config);
   options.rows = data::evaluation_rows(held_out.task_indices(), config.max_eval_samples);
@@ -160,6 +170,7 @@ std::unique_ptr<data::DataLoader> make_loader(std::shared_ptr<const data::Datase
   data::LoaderOptions options = loading(config);
   options.seed = config.seed.value_or(0);
   options.start = start;
+  options.image_transforms = image_transforms(config.dataset.image_transforms);
   return std::make_unique<data::DataLoader>(std::move(dataset), std::move(options));
 }
 

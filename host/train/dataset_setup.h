@@ -31,6 +31,9 @@ policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_ima
 /// always, inputs only when there are none. Throws Error(kData) when cameras or shapes do not fit.
 void fill_features(config::TrainConfig& config, const data::DatasetMetadata& metadata);
 
+/// The transforms of training batches; null when they are off. Throws Error(kConfig) that names the setting.
+std::shared_ptr<const data::ImageTransforms> image_transforms(const config::ImageTransformsConfig& config);
+
 /// One pass over the held-out rows that --max_eval_samples leaves, in order, in batches as large as training's.
 data::LoaderOptions held_out_loading(const data::Dataset& held_out, const config::TrainConfig& config);
 

@@ -64,6 +64,7 @@ class Run {
     kernels_ = choose_kernels(command_.host.kernels, state_.device, precision_);
     if (command_.host.num_threads > 0) at::set_num_threads(static_cast<int>(command_.host.num_threads));
     config::common(policy_config()).device = stored_name(state_.device);
+    image_transforms(config().dataset.image_transforms);  // throws what is wrong with them
     if (command_.checkpoint) {
       resumed_ = checkpoint::load(*command_.checkpoint);
       start_step_ = resumed_->position.step;
@@ -193,6 +194,9 @@ class Run {
     log::info("dataset.num_episodes={}", dataset_->num_episodes());
     log::info("Effective batch size: {} x 1 dp workers x {} grad accum = {} (topology: dp_replicate=1, dp_shard=1)",
               config().batch_size, accumulation, config().batch_size * accumulation);
+    if (const auto transforms = image_transforms(config().dataset.image_transforms)) {
+      log::info("Image transforms: {} of {}", transforms->count(), join(transforms->names(), ", "));
+    }
     if (state_.ema) log::info("EMA: {}", ema_text());
     const std::int64_t parameters = state_.policy->num_parameters();
     log::info("num_learnable_params={} ({})", parameters, report::format_big_number(static_cast<double>(parameters)));

@@ -1,5 +1,6 @@
 #include <gmock/gmock.h>
 
+#include "host/base/json.h"
 #include "tests/unit/config/config_test_tools.h"
 
 namespace lerobot::config {
@@ -78,8 +79,7 @@ TEST(CommandLine, RefusesByNameWhatIsNotSupportedYet) {
 }
 
 TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
-  const Arguments accepted{"--dataset.image_transforms.enable=false",
-                           "--dataset.streaming=false",
+  const Arguments accepted{"--dataset.streaming=false",
                            "--wandb.enable=false",
                            "--job.target=null",
                            "--job.target=local",
@@ -90,8 +90,7 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
                            "--save_checkpoint_to_hub=false",
                            "--checkpoint_format=SAFETENSORS"};
   for (const std::string& flag : accepted) EXPECT_NO_THROW(parse_basics({flag})) << flag;
-  const Arguments refused{"--dataset.image_transforms.enable=true",
-                          "--dataset.streaming=true",
+  const Arguments refused{"--dataset.streaming=true",
                           "--wandb.enable=true",
                           "--job.target=a100",
                           "--parallelism.dp_shard=-1",
@@ -122,6 +121,25 @@ TEST(CommandLine, FlagsWithoutEffectTakeAnyValidValue) {
   }
   expect_usage_basics({"--dataloader_multiprocessing_context=threads"}, "needed one of spawn, fork, forkserver");
   expect_usage_basics({"--dataset.video_backend=opencv"}, "torchcodec, pyav");
+}
+
+TEST(CommandLine, TakesImageTransforms) {
+  const ImageTransformsConfig defaults = parse_basics({}).config.dataset.image_transforms;
+  EXPECT_FALSE(defaults.enable);
+  EXPECT_EQ(defaults.tfs.size(), 6U);
+  const ImageTransformsConfig typed =
+      parse_basics(
+          {"--dataset.image_transforms.enable=true", "--dataset.image_transforms.max_num_transforms=1",
+           "--dataset.image_transforms.random_order=true",
+           "--dataset.image_transforms.tfs={bright: {weight: 2, type: ColorJitter, kwargs: {brightness: [0.5, 2]}}}"})
+          .config.dataset.image_transforms;
+  EXPECT_TRUE(typed.enable && typed.random_order);
+  EXPECT_EQ(typed.max_num_transforms, 1);
+  ASSERT_EQ(typed.tfs.size(), 1U) << "given ones replace the six";
+  const ImageTransform& bright = *typed.tfs.find("bright");
+  EXPECT_EQ(bright.weight, 2);
+  EXPECT_EQ(bright.type, "ColorJitter");
+  EXPECT_EQ(json::write_line(bright.kwargs), R"({"brightness":[0.5,2]})");
 }
 
 TEST(CommandLine, TakesTheSettingsOfAnAverage) {
