@@ -29,7 +29,7 @@ RULES = {
     "host/precision": ({"host/base", "host/config", "host/accel", "plugin-api/include"}, {"torch"}),
     "host/checkpoint": ({"host/base"}, {"torch"}),
     "host/train": ({"host/" + r for r in "base config accel report data fused policy optim precision checkpoint app".split()}, {"torch"}),
-    "host/app": ({"host/base", "host/config", "host/accel", "host/check"}, set()),
+    "host/app": ({"host/base", "host/config", "host/accel", "host/check", "host/data", "host/report"}, set()),
 }
 RULES["plugins/rocm"][0].add("plugins/cuda")  # torch calls the devices of both "cuda": gpu_backend.h
 LIBRARIES = {

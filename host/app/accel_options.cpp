@@ -5,11 +5,12 @@
 
 namespace lerobot {
 
-std::optional<std::string> option_value(std::string_view name, const std::vector<std::string>& all, std::size_t& at) {
+std::optional<std::string> option_value(std::string_view name, const std::vector<std::string>& all, std::size_t& at,
+                                        std::string_view help) {
   const std::string& argument = all[at];
   if (argument.starts_with(std::string(name) + "=")) return argument.substr(name.size() + 1);
   if (argument != name) return std::nullopt;
-  if (++at == all.size()) fail(ErrorKind::kUsage, "{}: a value is needed. See lerobot-accel --help", name);
+  if (++at == all.size()) fail(ErrorKind::kUsage, "{}: a value is needed. See {}", name, help);
   return all[at];
 }
 

@@ -57,7 +57,7 @@ class Dataset::Impl {
         cache_(std::make_shared<ByteCache>(options_.frame_cache_bytes)),
         decoders_(options_.root) {
     check_timestamps(metadata_, episodes_, table_, options_.tolerance_s);
-    check_tasks();
+    check_tasks(metadata_, episodes_, table_);
     open_image_columns();
     plan_outputs();
     for (std::size_t camera = 0; camera < camera_count(); ++camera) frame(camera, episodes_.front().first_row);
@@ -111,17 +111,6 @@ class Dataset::Impl {
   const std::string& camera_key(std::size_t camera) const {
     const std::size_t videos = metadata_.video_keys().size();
     return camera < videos ? metadata_.video_keys()[camera] : metadata_.image_keys()[camera - videos];
-  }
-
-  void check_tasks() const {
-    const std::int64_t* task_indices = table_.integers("task_index");
-    for (const Episode& episode : episodes_) {
-      for (std::int64_t row = episode.first_row; row < episode.first_row + episode.length(); ++row) {
-        if (metadata_.tasks().contains(task_indices[row])) continue;
-        fail(ErrorKind::kData, "{}: task_index {} in episode {} has no text in meta/tasks.parquet.",
-             metadata_.data_path(episode), task_indices[row], episode.index);
-      }
-    }
   }
 
   void open_image_columns() {

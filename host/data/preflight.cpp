@@ -65,15 +65,12 @@ class VideoCheck {
     const bool too_short = !(span.to_timestamp - span.from_timestamp + frame >= needed);
     const bool outside = !(span.from_timestamp >= -frame && span.from_timestamp + needed <= info->duration + frame);
     if (!too_short && !outside) return;
-    problems_.push_back(format("episode {} ({} frames, {} s) is at {} to {} s of {}, which has {} s", episode.index,
-                               episode.length(), needed, span.from_timestamp, span.to_timestamp, path, info->duration));
+    findings_.push_back(
+        {path, format("episode {} ({} frames, {} s) is at {} to {} s of {}, which has {} s", episode.index,
+                      episode.length(), needed, span.from_timestamp, span.to_timestamp, path, info->duration)});
   }
 
-  void finish() const {
-    if (problems_.empty()) return;
-    fail(ErrorKind::kData, "the dataset's videos do not fit: {}. Fetch the files again, or choose other episodes.",
-         list_some(problems_));
-  }
+  const std::vector<Finding>& findings() const { return findings_; }
 
  private:
   /// Null when the file cannot be used, which was noted the first time.
@@ -88,7 +85,7 @@ class VideoCheck {
     } catch (const Error& error) {
       std::string problem = error.what();
       if (problem.ends_with(kCure)) problem.resize(problem.size() - kCure.size());
-      problems_.push_back(std::move(problem));
+      findings_.push_back({path, std::move(problem)});
       return nullptr;
     }
   }
@@ -101,7 +98,7 @@ class VideoCheck {
 
   const DatasetMetadata& metadata_;
   std::map<std::string, std::optional<VideoInfo>> files_;
-  std::vector<std::string> problems_;
+  std::vector<Finding> findings_;
 };
 
 }  // namespace
@@ -124,12 +121,31 @@ std::vector<Episode> choose_episodes(const DatasetMetadata& metadata,
   return chosen;
 }
 
-void check_videos(const DatasetMetadata& metadata, const std::vector<Episode>& episodes) {
+std::vector<Finding> video_findings(const DatasetMetadata& metadata, const std::vector<Episode>& episodes) {
   VideoCheck check(metadata);
   for (const Episode& episode : episodes) {
     for (std::size_t video = 0; video < metadata.video_keys().size(); ++video) check.check(episode, video);
   }
-  check.finish();
+  return check.findings();
+}
+
+void check_videos(const DatasetMetadata& metadata, const std::vector<Episode>& episodes) {
+  std::vector<std::string> problems;
+  for (Finding& finding : video_findings(metadata, episodes)) problems.push_back(std::move(finding.text));
+  if (problems.empty()) return;
+  fail(ErrorKind::kData, "the dataset's videos do not fit: {}. Fetch the files again, or choose other episodes.",
+       list_some(problems));
+}
+
+void check_tasks(const DatasetMetadata& metadata, const std::vector<Episode>& episodes, const FrameTable& table) {
+  const std::int64_t* task_indices = table.integers("task_index");
+  for (const Episode& episode : episodes) {
+    for (std::int64_t row = episode.first_row; row < episode.first_row + episode.length(); ++row) {
+      if (metadata.tasks().contains(task_indices[row])) continue;
+      fail(ErrorKind::kData, "{}: task_index {} in episode {} has no text in meta/tasks.parquet.",
+           metadata.data_path(episode), task_indices[row], episode.index);
+    }
+  }
 }
 
 double float32_step(double seconds) {

@@ -4,6 +4,7 @@
 #include <optional>
 #include <vector>
 
+#include "host/data/finding.h"
 #include "host/data/frame_table.h"
 #include "host/data/metadata.h"
 
@@ -18,11 +19,16 @@ std::vector<Episode> choose_episodes(const DatasetMetadata& metadata,
 /// Each video file of these episodes: there, whole, of the declared size, and long enough for the episodes' spans. All
 /// offenders are listed in one Error(kData).
 void check_videos(const DatasetMetadata& metadata, const std::vector<Episode>& episodes);
+/// The offenders themselves.
+std::vector<Finding> video_findings(const DatasetMetadata& metadata, const std::vector<Episode>& episodes);
 
 /// Each timestamp against frame_index / fps, inside its episode, in double precision, within `tolerance_s` and the step
 /// of float32 at that time. Throws Error(kData) with the count, the worst and at most 10 offenders.
 void check_timestamps(const DatasetMetadata& metadata, const std::vector<Episode>& episodes, const FrameTable& table,
                       double tolerance_s);
+
+/// Each task_index of these episodes has a text. Throws Error(kData) naming the file and the episode.
+void check_tasks(const DatasetMetadata& metadata, const std::vector<Episode>& episodes, const FrameTable& table);
 
 /// The distance from |seconds| to the next float32: what storing a time as float32 may lose.
 double float32_step(double seconds);

@@ -64,6 +64,10 @@ class Installation:
                    f"--output_dir={output}", *TINY_POLICY], env=self.environment)
         expect((output / "checkpoints/last/pretrained_model/model.safetensors").is_file(), "no checkpoint:\n" + log)
 
+    def check_dataset(self):
+        verdict = run([self.prefix / "bin/lerobot-data", "check", self.dataset], env=self.environment)
+        expect(": sound (" in verdict, verdict)
+
 
 def check_archives(arguments, work):
     packed = work / "archives"
@@ -75,6 +79,7 @@ def check_archives(arguments, work):
     expect(set(installation.plugins()) == {"cpu"}, f"three packages give the plugins {set(installation.plugins())}")
     expect(installation.plugins()["cpu"]["state"] == "usable", f"cpu: {installation.plugins()['cpu']}")
     installation.train(work / "out1")
+    installation.check_dataset()
 
     added = install(archive(packed, "lerobot-accel-" + OTHER), prefix)
     expect(all(f"lerobot/accel.d/{OTHER}/" in name for name in added), f"it leaves its directory: {added}")
