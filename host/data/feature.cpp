@@ -66,6 +66,16 @@ void check_camera(std::string_view key, const FeatureSpec& feature, std::string_
   }
 }
 
+void check_size(std::string_view key, const std::vector<std::int64_t>& shape, std::string_view source) {
+  constexpr std::int64_t kMost = std::int64_t{1} << 30;  // of one frame
+  std::int64_t room = kMost;
+  for (const std::int64_t size : shape) room /= size;
+  if (room == 0) {
+    fail(ErrorKind::kData, "{}: feature {} has shape {}, needed at most {} numbers in a frame.", source, key,
+         shape_text(shape), kMost);
+  }
+}
+
 FeatureSpec parse_feature(std::string_view key, const bj::value& value, std::string_view source) {
   if (!value.is_object()) fail(ErrorKind::kData, "{}: feature {} is not an object.", source, key);
   const bj::object& object = value.get_object();
@@ -82,6 +92,7 @@ FeatureSpec parse_feature(std::string_view key, const bj::value& value, std::str
     }
     feature.shape.push_back(size.get_int64());
   }
+  check_size(key, feature.shape, source);
   if (const bj::value* names = object.if_contains("names")) collect_names(*names, feature.names);
   feature.is_depth = is_true(object, "info", "is_depth_map") || is_true(object, "info", "video.is_depth_map") ||
                      is_true(object, "video_info", "video.is_depth_map");

@@ -1,5 +1,7 @@
 #include "host/data/frame_table.h"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <array>
 #include <optional>
@@ -44,8 +46,8 @@ class FrameTable::Loader {
     std::sort(table_.files_.begin(), table_.files_.end());
     table_.files_.erase(std::unique(table_.files_.begin(), table_.files_.end()), table_.files_.end());
     table_.places_.resize(episodes_.size());
-    table_.episode_of_row_.reserve(static_cast<std::size_t>(rows));
-    declare_columns(static_cast<std::size_t>(rows));
+    declare_columns();
+    reserve(static_cast<std::size_t>(rows));
   }
 
   void load() {
@@ -55,19 +57,35 @@ class FrameTable::Loader {
   }
 
  private:
-  void declare_columns(std::size_t rows) {
+  /// Room for all rows. They are as many as the metadata says, which may be nonsense.
+  void reserve(std::size_t rows) {
+    std::size_t row_bytes = sizeof(table_.episode_of_row_[0]);
+    for (const auto& [key, column] : table_.columns_) row_bytes += column.row_bytes;
+    const auto memory =
+        static_cast<std::size_t>(::sysconf(_SC_PHYS_PAGES)) * static_cast<std::size_t>(::sysconf(_SC_PAGESIZE));
+    if (rows > memory / row_bytes) {
+      fail(ErrorKind::kData,
+           "the episodes have {} frames of {} bytes each, camera images aside, which do not fit into this machine's {} "
+           "GiB of memory. Choose some with --dataset.episodes, or repair meta/.",
+           rows, row_bytes, memory >> 30U);
+    }
+    table_.episode_of_row_.reserve(rows);
+    for (auto& [key, column] : table_.columns_) column.data.reserve(rows * column.row_bytes);
+    for (auto& [key, column] : table_.strings_) column.reserve(rows);
+  }
+
+  void declare_columns() {
     for (const auto& [key, feature] : metadata_.features()) {
       if (feature.is_video()) continue;
       required_.push_back(key);
       if (!is_read(key)) continue;
       if (feature.is_string()) {
-        table_.strings_[key].reserve(rows);
+        table_.strings_[key];
       } else if (feature.is_number()) {
         Column& column = table_.columns_[key];
         column.dtype = item_dtype(key, feature);
         column.row_shape = feature.item_shape();
         column.row_bytes = static_cast<std::size_t>(feature.elements()) * item_size(column.dtype);
-        column.data.reserve(rows * column.row_bytes);
       } else if (feature.is_language()) {
         log::warn("meta/info.json: feature {} of dtype language is not read; no policy here uses it", key);
         required_.pop_back();

@@ -152,9 +152,10 @@ void DatasetMetadata::check_episodes() const {
     if (!seen.insert(episode.index).second) {
       fail(ErrorKind::kData, "{}: episode {} is there twice. Remove one of its rows.", kEpisodesPath, episode.index);
     }
-    if (episode.from < 0 || episode.length() <= 0) {
-      fail(ErrorKind::kData, "{}: episode {} has frames {} to {}, needed at least one.", kEpisodesPath, episode.index,
-           episode.from, episode.to);
+    constexpr std::int64_t kMost = std::int64_t{1} << 40;
+    if (episode.from < 0 || episode.to <= episode.from || episode.to > kMost) {
+      fail(ErrorKind::kData, "{}: episode {} has frames {} to {}, needed at least one, and numbers from 0 to {}.",
+           kEpisodesPath, episode.index, episode.from, episode.to, kMost);
     }
     by_start.push_back(&episode);
   }
