@@ -12,6 +12,7 @@
 #include "host/data/frame_table.h"
 #include "host/data/image_decoder.h"
 #include "host/data/preflight.h"
+#include "host/data/video_decoder.h"
 #include "host/data/windows.h"
 
 namespace lerobot::data {
@@ -32,7 +33,9 @@ void write_unit_range(const Buffer& pixels, std::byte* out) {
   for (std::int64_t i = 0; i < pixels.elements(); ++i) values[i] = kUnitValues[in[i]];
 }
 
-void refuse_depth_videos(const DatasetMetadata& metadata) {
+/// What can be refused before any file is opened.
+void check_cameras(const DatasetMetadata& metadata) {
+  if (!metadata.camera_keys().empty()) load_ffmpeg();
   for (const std::string& key : metadata.video_keys()) {
     if (!metadata.features().find(key)->is_depth) continue;
     fail(ErrorKind::kData, "feature {} is a depth video, and only RGB videos are read. Remove it from the dataset.",
@@ -52,11 +55,11 @@ class Dataset::Impl {
         metadata_(*metadata_owner_),
         episodes_(choose_episodes(metadata_, options_.episodes, options_.exclude_episodes)),
         deltas_(delta_indices(options_.delta_timestamps, metadata_.fps(), options_.tolerance_s, metadata_.features())),
-        table_((refuse_depth_videos(metadata_), check_videos(metadata_, episodes_), metadata_), episodes_,
-               options_.features),
+        table_((check_cameras(metadata_), check_files(metadata_, episodes_), metadata_), episodes_, options_.features),
         cache_(std::make_shared<ByteCache>(options_.frame_cache_bytes)),
         decoders_(options_.root) {
     check_timestamps(metadata_, episodes_, table_, options_.tolerance_s);
+    warn_about_non_finite(episodes_, table_);
     check_tasks(metadata_, episodes_, table_);
     open_image_columns();
     plan_outputs();
@@ -71,6 +74,14 @@ class Dataset::Impl {
   }
 
   const std::vector<TensorSpec>& layout() const { return layout_; }
+  const FrameTable& table() const { return table_; }
+
+  std::shared_ptr<const Buffer> picture(std::string_view camera, std::int64_t row) const {
+    for (std::size_t i = 0; i < camera_count(); ++i) {
+      if (camera_key(i) == camera) return frame(i, row);
+    }
+    fail(ErrorKind::kInternal, "{} is no camera of the dataset.", camera);
+  }
 
   Item item(std::int64_t row) const {
     Item item;
@@ -285,6 +296,12 @@ std::int64_t Dataset::num_episodes() const {
 }
 std::span<const std::int64_t> Dataset::task_indices() const {
   return impl_->task_indices();
+}
+const FrameTable& Dataset::table() const {
+  return impl_->table();
+}
+std::shared_ptr<const Buffer> Dataset::picture(std::string_view camera, std::int64_t row) const {
+  return impl_->picture(camera, row);
 }
 Item Dataset::item(std::int64_t row) const {
   return impl_->item(row);

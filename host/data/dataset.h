@@ -7,10 +7,12 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "host/base/ordered_map.h"
 #include "host/data/buffer.h"
+#include "host/data/frame_table.h"
 #include "host/data/metadata.h"
 
 namespace lerobot::data {
@@ -47,8 +49,8 @@ struct TensorSpec {
   std::size_t bytes = 0;
 };
 
-/// A LeRobotDataset v3.0 on the local disk. Opening it checks every file that is needed, decodes one frame of each
-/// camera and reads the low-dimensional columns; frames are read on demand. Memory: the columns (see FrameTable),
+/// A LeRobotDataset v3.0 or v2.1 on the local disk. Opening it checks every file that is needed, decodes one frame of
+/// each camera and reads the low-dimensional columns; frames are read on demand. Memory: the columns (see FrameTable),
 /// frame_cache_bytes, and one open decoder per thread and up to 32 idle ones.
 class Dataset {
  public:
@@ -67,6 +69,10 @@ class Dataset {
   std::span<const std::int64_t> task_indices() const;
   /// The item of a row in 0 .. num_frames() - 1. Thread-safe. Throws Error(kData) naming the file.
   Item item(std::int64_t row) const;
+  /// The columns of numbers that were asked for.
+  const FrameTable& table() const;
+  /// One decoded picture (C, H, W) of a camera: uint8, or float32 for images of more than 8 bits. Otherwise as item().
+  std::shared_ptr<const Buffer> picture(std::string_view camera, std::int64_t row) const;
   /// What an item's tensors are, in their order: the same for all rows.
   const std::vector<TensorSpec>& layout() const;
   /// Writes an item's tensors into a batch, which has one tensor for each entry of layout() with room for `slot` + 1

@@ -40,16 +40,15 @@ bool may_be_channels(std::int64_t size) {
   return size == 1 || size == 3 || size == 4;
 }
 
-/// The axis that holds the channels: by name, else by the only likely size at either end.
+/// The axis that holds the channels: by name, else the only one of a likely size, if that is at either end.
 std::optional<std::size_t> channel_axis(const FeatureSpec& feature) {
   if (feature.names.size() == 3) {
     const auto at = std::find_if(feature.names.begin(), feature.names.end(), names_channels);
     if (at != feature.names.end()) return static_cast<std::size_t>(at - feature.names.begin());
   }
-  const bool first = may_be_channels(feature.shape.front());
-  const bool last = may_be_channels(feature.shape.back());
-  if (first == last) return std::nullopt;
-  return first ? 0 : 2;
+  if (std::count_if(feature.shape.begin(), feature.shape.end(), may_be_channels) != 1) return std::nullopt;
+  if (may_be_channels(feature.shape[1])) return std::nullopt;
+  return may_be_channels(feature.shape[0]) ? 0 : 2;
 }
 
 void check_camera(std::string_view key, const FeatureSpec& feature, std::string_view source) {

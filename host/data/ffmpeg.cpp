@@ -5,6 +5,7 @@
 
 #include "host/base/error.h"
 #include "host/base/text.h"
+#include "host/data/video_decoder.h"
 
 namespace lerobot::data {
 namespace {
@@ -31,6 +32,10 @@ const AVCodec* find_decoder(AVCodecID codec, const std::string& source) {
 }
 
 }  // namespace
+
+void load_ffmpeg() {
+  ffmpeg();
+}
 
 void silence_ffmpeg() {
   static std::once_flag once;

@@ -2,17 +2,10 @@
 
 // Private to the sources that use FFmpeg.
 
-extern "C" {
-#include <libavcodec/avcodec.h>
-#include <libavformat/avformat.h>
-#include <libavutil/error.h>
-#include <libavutil/imgutils.h>
-#include <libavutil/pixdesc.h>
-#include <libswscale/swscale.h>
-}
-
 #include <memory>
 #include <string>
+
+#include "host/data/ffmpeg_functions.h"
 
 namespace lerobot::data {
 

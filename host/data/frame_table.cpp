@@ -41,17 +41,14 @@ class FrameTable::Loader {
     for (std::size_t i = 0; i < episodes_.size(); ++i) {
       position_[episodes_[i].index] = i;
       rows += episodes_[i].length();
-      table_.files_.push_back(metadata_.data_path(episodes_[i]));
     }
-    std::sort(table_.files_.begin(), table_.files_.end());
-    table_.files_.erase(std::unique(table_.files_.begin(), table_.files_.end()), table_.files_.end());
+    table_.files_ = metadata_.data_files(episodes_);
     table_.places_.resize(episodes_.size());
     declare_columns();
     reserve(static_cast<std::size_t>(rows));
   }
 
   void load() {
-    check_parquet_files(metadata_.root(), table_.files_);
     for (std::size_t i = 0; i < table_.files_.size(); ++i) load_file(i);
     for (std::size_t i = 0; i < episodes_.size(); ++i) check_episode(i);
   }
@@ -216,9 +213,9 @@ class FrameTable::Loader {
 
   void check_episode(std::size_t i) const {
     if (found_[i] == episodes_[i].length()) return;
-    fail(ErrorKind::kData, "{}: episode {} has {} rows, but meta/episodes says {} (frames {} to {}).",
-         metadata_.data_path(episodes_[i]), episodes_[i].index, found_[i], episodes_[i].length(), episodes_[i].from,
-         episodes_[i].to);
+    fail(ErrorKind::kData, "{}: episode {} has {} rows, but {} says {} (frames {} to {}).",
+         metadata_.data_path(episodes_[i]), episodes_[i].index, found_[i], metadata_.layout().episodes,
+         episodes_[i].length(), episodes_[i].from, episodes_[i].to);
   }
 
   const DatasetMetadata& metadata_;

@@ -14,12 +14,13 @@ namespace {
 namespace bj = boost::json;
 
 constexpr std::string_view kInfoPath = "meta/info.json";
-constexpr std::string_view kDefaultDataPath = "data/chunk-{chunk_index:03d}/file-{file_index:03d}.parquet";
-constexpr std::string_view kDefaultVideoPath = "videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4";
-constexpr std::array<std::string_view, 14> kKnownKeys = {
-    "codebase_version", "fps",       "features",   "total_episodes",        "total_frames",           "total_tasks",
-    "chunks_size",      "data_path", "video_path", "data_files_size_in_mb", "video_files_size_in_mb", "robot_type",
-    "splits",           "tools"};
+constexpr std::string_view kVersionKey = "codebase_version";
+constexpr std::int64_t kDefaultChunksSize = 1000;
+// total_chunks and total_videos are v2.1's.
+constexpr std::array<std::string_view, 16> kKnownKeys = {
+    kVersionKey,    "fps",          "features",   "total_episodes", "total_frames",          "total_tasks",
+    "chunks_size",  "data_path",    "video_path", "robot_type",     "data_files_size_in_mb", "video_files_size_in_mb",
+    "total_chunks", "total_videos", "splits",     "tools"};
 constexpr std::array<std::string_view, 5> kDefaultFeatures = {"timestamp", "frame_index", "episode_index", "index",
                                                               "task_index"};
 
@@ -48,17 +49,22 @@ std::int64_t integer_or(const bj::object& info, std::string_view key, std::int64
   return value->get_int64();
 }
 
-/// v3.x is read; v2.1 is known but not read yet.
-void check_version(const std::string& version) {
+/// What to do about a version that is not read.
+std::string_view cure_of(std::string_view number) {
+  if (number == "2.0") return "Convert it with convert_dataset_v20_to_v21 of LeRobot 0.3, and it can be read.";
+  if (number.starts_with("1.")) return "Convert it with the scripts of an older LeRobot, version after version.";
+  if (number.empty()) return "Set it to the version that the files are in.";
+  return "Fetch the dataset's revision v3.0, or use a newer trainer.";
+}
+
+/// Minor versions of 3 after 3.0 are read as LeRobot reads them: as 3.0.
+const Layout& find_layout(const bj::object& info) {
+  const std::string version = text_or(info, kVersionKey, "");
   const std::string number = version.starts_with('v') ? version.substr(1) : version;
-  if (number.starts_with("3.") && number.size() > 2) return;
-  if (number == "2.1") {
-    fail(ErrorKind::kData,
-         "{}: the dataset has layout version {}, and v3.0 is needed. Convert it: python -m "
-         "lerobot.scripts.convert_dataset_v21_to_v30 --repo-id=...",
-         kInfoPath, version);
-  }
-  fail(ErrorKind::kData, "{}: the dataset has layout version \"{}\", and v3.0 is needed.", kInfoPath, version);
+  if (number == "2.1") return kLayoutV21;
+  if (number.starts_with("3.") && number.size() > 2) return kLayoutV30;
+  const std::string found = find_value(info, kVersionKey) == nullptr ? "missing" : "\"" + version + "\"";
+  fail(ErrorKind::kData, "{}: codebase_version is {}, needed v3.0 or v2.1. {}", kInfoPath, found, cure_of(number));
 }
 
 double parse_fps(const bj::value& value) {
@@ -85,9 +91,8 @@ void DatasetMetadata::load_info() {
   const bj::value document = json::read_file(root_ / kInfoPath, ErrorKind::kData);
   if (!document.is_object()) fail(ErrorKind::kData, "{}: not an object.", kInfoPath);
   const bj::object& info = document.get_object();
-  require_value(info, "codebase_version");
-  version_ = text_or(info, "codebase_version", "");
-  check_version(version_);
+  layout_ = &find_layout(info);
+  version_ = text_or(info, kVersionKey, "");
   fps_ = parse_fps(require_value(info, "fps"));
   robot_type_ = text_or(info, "robot_type", "");
   declared_episodes_ = integer_or(info, "total_episodes", -1);
@@ -103,8 +108,12 @@ void DatasetMetadata::load_info() {
     if (feature.is_video()) video_keys_.push_back(key);
     if (feature.is_image()) image_keys_.push_back(key);
   }
-  data_path_ = PathTemplate(text_or(info, "data_path", kDefaultDataPath), "data_path");
-  video_path_ = PathTemplate(text_or(info, "video_path", kDefaultVideoPath), "video_path");
+  chunks_size_ = integer_or(info, "chunks_size", kDefaultChunksSize);
+  if (chunks_size_ <= 0) {
+    fail(ErrorKind::kData, "{}: \"chunks_size\" is {}, needed a number above 0.", kInfoPath, chunks_size_);
+  }
+  data_path_ = PathTemplate(text_or(info, "data_path", layout_->data_path), "data_path", layout_->fields);
+  video_path_ = PathTemplate(text_or(info, "video_path", layout_->video_path), "video_path", layout_->fields);
   warn_about_unknown_keys(info);
 }
 

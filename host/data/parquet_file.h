@@ -4,7 +4,6 @@
 #include <filesystem>
 #include <functional>
 #include <memory>
-#include <optional>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -16,12 +15,6 @@ class ParquetFileReader;
 }
 
 namespace lerobot::data {
-
-/// What is wrong with a parquet file as far as its size and its first and last bytes tell, or nothing.
-std::optional<std::string> parquet_problem(const std::filesystem::path& path);
-
-/// Checks files below `root` and lists all offenders in one Error(kData) by relative path.
-void check_parquet_files(const std::filesystem::path& root, const std::vector<std::string>& relative_paths);
 
 /// Some consecutive rows of some columns of a parquet file. Valid inside the callback that got it.
 class ParquetBatch {

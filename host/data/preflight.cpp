@@ -1,13 +1,17 @@
 #include "host/data/preflight.h"
 
 #include <algorithm>
+#include <bit>
 #include <cmath>
 #include <limits>
 #include <map>
+#include <span>
 #include <unordered_set>
 
 #include "host/base/error.h"
+#include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/data/file_check.h"
 #include "host/data/video_decoder.h"
 
 namespace lerobot::data {
@@ -16,14 +20,6 @@ namespace {
 constexpr std::size_t kMaxListed = 10;
 /// Said once, at the end of the list, and not with each file.
 constexpr std::string_view kCure = ". Fetch the file again.";
-
-/// "a; b; c", cut after kMaxListed entries with the count of the rest.
-std::string list_some(const std::vector<std::string>& entries) {
-  const std::size_t shown = std::min(entries.size(), kMaxListed);
-  std::string text = join({entries.begin(), entries.begin() + static_cast<std::ptrdiff_t>(shown)}, "; ");
-  if (shown < entries.size()) text += format("; and {} more", entries.size() - shown);
-  return text;
-}
 
 void check_numbers(const DatasetMetadata& metadata, const std::vector<std::int64_t>& numbers, std::string_view flag) {
   std::unordered_set<std::int64_t> known;
@@ -47,6 +43,15 @@ void check_numbers(const DatasetMetadata& metadata, const std::vector<std::int64
   if (!twice.empty()) {
     fail(ErrorKind::kData, "{} names episodes more than once: {}. Name each once.", flag, join(twice, ", "));
   }
+}
+
+/// One OR over the bits, which the compiler turns into vector instructions: the exponent of what is not finite is full.
+bool all_finite(std::span<const float> values) {
+  constexpr std::uint32_t kExponent = 0x7f800000U;
+  std::uint32_t full = 0;
+  for (const float value : values)
+    full |= static_cast<std::uint32_t>((std::bit_cast<std::uint32_t>(value) & kExponent) == kExponent);
+  return full == 0;
 }
 
 /// Opens each video file once and remembers what its header says, or what is wrong with it.
@@ -122,19 +127,17 @@ std::vector<Episode> choose_episodes(const DatasetMetadata& metadata,
 }
 
 std::vector<Finding> video_findings(const DatasetMetadata& metadata, const std::vector<Episode>& episodes) {
-  VideoCheck check(metadata);
+  VideoCheck videos(metadata);
   for (const Episode& episode : episodes) {
-    for (std::size_t video = 0; video < metadata.video_keys().size(); ++video) check.check(episode, video);
+    for (std::size_t video = 0; video < metadata.video_keys().size(); ++video) videos.check(episode, video);
   }
-  return check.findings();
+  return videos.findings();
 }
 
-void check_videos(const DatasetMetadata& metadata, const std::vector<Episode>& episodes) {
-  std::vector<std::string> problems;
+void check_files(const DatasetMetadata& metadata, const std::vector<Episode>& episodes) {
+  std::vector<std::string> problems = file_problems(metadata.root(), metadata.data_files(episodes));
   for (Finding& finding : video_findings(metadata, episodes)) problems.push_back(std::move(finding.text));
-  if (problems.empty()) return;
-  fail(ErrorKind::kData, "the dataset's videos do not fit: {}. Fetch the files again, or choose other episodes.",
-       list_some(problems));
+  refuse_file_problems(metadata.root(), problems);
 }
 
 void check_tasks(const DatasetMetadata& metadata, const std::vector<Episode>& episodes, const FrameTable& table) {
@@ -142,8 +145,8 @@ void check_tasks(const DatasetMetadata& metadata, const std::vector<Episode>& ep
   for (const Episode& episode : episodes) {
     for (std::int64_t row = episode.first_row; row < episode.first_row + episode.length(); ++row) {
       if (metadata.tasks().contains(task_indices[row])) continue;
-      fail(ErrorKind::kData, "{}: task_index {} in episode {} has no text in meta/tasks.parquet.",
-           metadata.data_path(episode), task_indices[row], episode.index);
+      fail(ErrorKind::kData, "{}: task_index {} in episode {} has no text in {}.", metadata.data_path(episode),
+           task_indices[row], episode.index, metadata.layout().tasks);
     }
   }
 }
@@ -175,7 +178,39 @@ void check_timestamps(const DatasetMetadata& metadata, const std::vector<Episode
   fail(ErrorKind::kData,
        "column timestamp differs from frame_index / {} in {} rows by up to {} s, allowed are {} s: {}. Correct fps or "
        "the column, or raise --tolerance_s.",
-       metadata.fps(), offenders.size(), worst, tolerance_s, list_some(offenders));
+       metadata.fps(), offenders.size(), worst, tolerance_s, list_some(offenders, kMaxListed));
+}
+
+std::vector<NonFiniteColumn> find_non_finite(const FrameTable& table) {
+  std::vector<NonFiniteColumn> columns;
+  for (const auto& [key, column] : table.columns()) {
+    if (column.dtype != DType::kFloat32) continue;
+    const std::span<const float> values{reinterpret_cast<const float*>(column.data.data()),
+                                        column.data.size() / sizeof(float)};
+    if (all_finite(values)) continue;
+    NonFiniteColumn found{.key = key};
+    for (std::size_t i = values.size(); i-- > 0;) {
+      if (std::isfinite(values[i])) continue;
+      ++(std::isnan(values[i]) ? found.nan : found.infinite);
+      found.first_row = static_cast<std::int64_t>(i * sizeof(float) / column.row_bytes);
+    }
+    columns.push_back(std::move(found));
+  }
+  return columns;
+}
+
+void warn_about_non_finite(const std::vector<Episode>& episodes, const FrameTable& table) {
+  std::vector<std::string> texts;
+  for (const NonFiniteColumn& column : find_non_finite(table)) {
+    const Episode& episode = episodes[table.episode_of(column.first_row)];
+    texts.push_back(format("{} ({} NaN, {} infinite, first in episode {} frame {})", column.key, column.nan,
+                           column.infinite, episode.index, table.integers("frame_index")[column.first_row]));
+  }
+  if (texts.empty()) return;
+  log::warn(
+      "the data holds values that are not finite: {}. Training stops at the first of them that it uses: correct the "
+      "data, or leave the episodes out with --dataset.exclude_episodes",
+      join(texts, ", "));
 }
 
 }  // namespace lerobot::data

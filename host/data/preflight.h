@@ -2,6 +2,7 @@
 
 #include <cstdint>
 #include <optional>
+#include <string>
 #include <vector>
 
 #include "host/data/finding.h"
@@ -16,10 +17,10 @@ std::vector<Episode> choose_episodes(const DatasetMetadata& metadata,
                                      const std::optional<std::vector<std::int64_t>>& episodes,
                                      const std::optional<std::vector<std::int64_t>>& exclude);
 
-/// Each video file of these episodes: there, whole, of the declared size, and long enough for the episodes' spans. All
-/// offenders are listed in one Error(kData).
-void check_videos(const DatasetMetadata& metadata, const std::vector<Episode>& episodes);
-/// The offenders themselves.
+/// Each data and video file of these episodes: there and whole; videos of the declared size, and long enough for the
+/// episodes' spans. All offenders are listed in one Error(kData).
+void check_files(const DatasetMetadata& metadata, const std::vector<Episode>& episodes);
+/// The offenders among the videos.
 std::vector<Finding> video_findings(const DatasetMetadata& metadata, const std::vector<Episode>& episodes);
 
 /// Each timestamp against frame_index / fps, inside its episode, in double precision, within `tolerance_s` and the step
@@ -29,6 +30,18 @@ void check_timestamps(const DatasetMetadata& metadata, const std::vector<Episode
 
 /// Each task_index of these episodes has a text. Throws Error(kData) naming the file and the episode.
 void check_tasks(const DatasetMetadata& metadata, const std::vector<Episode>& episodes, const FrameTable& table);
+/// Values of one column that are no numbers.
+struct NonFiniteColumn {
+  std::string key;
+  std::int64_t nan = 0, infinite = 0;
+  std::int64_t first_row = 0;
+};
+
+/// The columns of floats that hold NaN or infinities, with how many: one pass over the table.
+std::vector<NonFiniteColumn> find_non_finite(const FrameTable& table);
+
+/// Warns, in one line, of all columns that find_non_finite finds. A run on them goes on until it meets such a frame.
+void warn_about_non_finite(const std::vector<Episode>& episodes, const FrameTable& table);
 
 /// The distance from |seconds| to the next float32: what storing a time as float32 may lose.
 double float32_step(double seconds);

@@ -1,21 +1,22 @@
 #include "host/data/stats.h"
 
-#include <cmath>
-
 #include "host/base/error.h"
 #include "host/base/json.h"
 #include "host/data/buffer.h"
+#include "host/data/layout.h"
 
 namespace lerobot::data {
 namespace {
 
 namespace bj = boost::json;
 
-constexpr std::string_view kStatsPath = "meta/stats.json";
-
 /// Appends a nested list's numbers and checks that it is a full block. `depth` is the axis of `value`.
 bool collect(const bj::value& value, std::size_t depth, Stat& stat) {
   if (!value.is_array()) {
+    if (value.is_bool() && depth == stat.shape.size()) {
+      stat.values.push_back(value.get_bool() ? 1 : 0);
+      return true;
+    }
     if (!value.is_number() || depth != stat.shape.size()) return false;
     stat.values.push_back(value.to_number<double>());
     return true;
@@ -43,10 +44,10 @@ void reshape_for_camera(Stat& stat) {
   }
 }
 
-Stat parse_stat(std::string_view feature, std::string_view name, const bj::value& value) {
+Stat parse_stat(std::string_view source, std::string_view feature, std::string_view name, const bj::value& value) {
   Stat stat;
   if (!collect(value, 0, stat)) {
-    fail(ErrorKind::kData, "{}: {} of {} is not a number or a full nested list of numbers.", kStatsPath, name, feature);
+    fail(ErrorKind::kData, "{}: {} of {} is not a number or a full nested list of numbers.", source, name, feature);
   }
   if (stat.shape.empty()) stat.shape = {1};
   return stat;
@@ -54,21 +55,17 @@ Stat parse_stat(std::string_view feature, std::string_view name, const bj::value
 
 }  // namespace
 
-DatasetStats load_stats(const std::filesystem::path& root, const OrderedMap<FeatureSpec>& features) {
+DatasetStats parse_stats(const bj::object& document, std::string_view source, const OrderedMap<FeatureSpec>& features) {
   DatasetStats stats;
-  const std::filesystem::path path = root / kStatsPath;
-  if (!std::filesystem::exists(path)) return stats;
-  const bj::value document = json::read_file(path, ErrorKind::kData, json::NonFinite::kAccept);
-  if (!document.is_object()) fail(ErrorKind::kData, "{}: not an object.", kStatsPath);
-  for (const auto& feature : document.get_object()) {
+  for (const auto& feature : document) {
     const std::string key(feature.key());
     const FeatureSpec* spec = features.find(key);
-    if (!feature.value().is_object()) fail(ErrorKind::kData, "{}: {} is not an object.", kStatsPath, key);
+    if (!feature.value().is_object()) fail(ErrorKind::kData, "{}: {} is not an object.", source, key);
     FeatureStats& own = stats[key];
     for (const auto& entry : feature.value().get_object()) {
       if (is_absent(entry.value())) continue;
       const std::string name(entry.key());
-      Stat stat = parse_stat(key, name, entry.value());
+      Stat stat = parse_stat(source, key, name, entry.value());
       if (spec != nullptr && spec->is_camera() && name != "count") reshape_for_camera(stat);
       own.append(name, std::move(stat));
     }
@@ -76,20 +73,12 @@ DatasetStats load_stats(const std::filesystem::path& root, const OrderedMap<Feat
   return stats;
 }
 
-const Stat& find_finite_stat(const DatasetStats& stats, std::string_view feature, std::string_view name) {
-  const FeatureStats* own = stats.find(feature);
-  const Stat* stat = own == nullptr ? nullptr : own->find(name);
-  if (stat == nullptr) {
-    fail(ErrorKind::kData, "{}: {} of {} is missing, and its normalization needs it. Recompute the statistics.",
-         kStatsPath, name, feature);
-  }
-  for (std::size_t i = 0; i < stat->values.size(); ++i) {
-    if (!std::isfinite(stat->values[i])) {
-      fail(ErrorKind::kData, "{}: {} of {} has {} at place {}, needed a finite number. Recompute the statistics.",
-           kStatsPath, name, feature, json::float_repr(stat->values[i]), i);
-    }
-  }
-  return *stat;
+DatasetStats load_stats(const std::filesystem::path& root, const OrderedMap<FeatureSpec>& features) {
+  const std::filesystem::path path = root / kLayoutV30.stats;
+  if (!std::filesystem::exists(path)) return {};
+  const bj::value document = json::read_file(path, ErrorKind::kData, json::NonFinite::kAccept);
+  if (!document.is_object()) fail(ErrorKind::kData, "{}: not an object.", kLayoutV30.stats);
+  return parse_stats(document.get_object(), kLayoutV30.stats, features);
 }
 
 void imagenet_stats(DatasetStats& stats, const std::vector<std::string>& camera_keys) {

@@ -11,7 +11,6 @@
 namespace lerobot::data {
 namespace {
 
-constexpr double kNominalFps = 30;
 /// What a jump costs on top of what it decodes, in frames: the decoder drops its state and builds it up again.
 constexpr int kJumpCost = 2;
 
@@ -40,8 +39,7 @@ struct VideoDecoder::Impl {
   Impl(const std::filesystem::path& root, std::string relative_path) : file(root, std::move(relative_path)) {
     decoder = open_decoder(file.stream()->codecpar->codec_id, file.stream()->codecpar, file.name());
     decoder->pkt_timebase = file.stream()->time_base;
-    const double fps = av_q2d(file.stream()->avg_frame_rate);
-    frame_seconds = 1 / (std::isfinite(fps) && fps > 0 ? fps : kNominalFps);
+    frame_seconds = file.frame_seconds();
     near_enough = 0.25 * frame_seconds;
   }
 

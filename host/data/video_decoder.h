@@ -43,6 +43,10 @@ class VideoDecoder {
   std::unique_ptr<Impl> impl_;
 };
 
+/// Loads FFmpeg's libraries, which every decoder of videos and images needs. Throws Error(kData) naming the one that is
+/// not there.
+void load_ffmpeg();
+
 /// The header alone, without a decoder: missing, truncated and unreadable files are errors.
 VideoInfo probe_video(const std::filesystem::path& root, const std::string& relative_path);
 

@@ -4,13 +4,13 @@
 #include <cmath>
 
 #include "host/base/error.h"
+#include "host/data/file_check.h"
 
 namespace lerobot::data {
 
 VideoFile::VideoFile(const std::filesystem::path& root, std::string relative_path) : name_(std::move(relative_path)) {
   const std::filesystem::path path = root / name_;
-  if (!std::filesystem::exists(path)) fail_file("it is missing");
-  if (std::filesystem::file_size(path) == 0) fail_file("it is empty");
+  if (const auto problem = file_problem(path)) fail_file("it is " + *problem);
   silence_ffmpeg();
   AVFormatContext* opened = nullptr;
   // The protocol by name: a path with a colon is a path.
@@ -68,6 +68,18 @@ int VideoFile::index_at(std::int64_t timestamp, bool key_frame) const {
 
 bool VideoFile::lists_frames() const {
   return stream_->nb_frames > 0 && avformat_index_get_entries_count(stream_) >= stream_->nb_frames;
+}
+
+double VideoFile::frame_seconds() const {
+  constexpr double kNominalFps = 30;
+  std::int64_t least = 0;
+  for (int i = 1; lists_frames() && i < avformat_index_get_entries_count(stream_); ++i) {
+    const std::int64_t step = indexed_timestamp(i) - indexed_timestamp(i - 1);
+    if (step > 0 && (least == 0 || step < least)) least = step;
+  }
+  if (least > 0) return seconds(least);
+  const double fps = av_q2d(stream_->avg_frame_rate);
+  return 1 / (std::isfinite(fps) && fps > 0 ? fps : kNominalFps);
 }
 
 void VideoFile::fail_file(const std::string& reason) const {

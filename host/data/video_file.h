@@ -33,6 +33,9 @@ class VideoFile {
   int index_at(std::int64_t timestamp, bool key_frame) const;
   std::int64_t indexed_timestamp(int index) const { return avformat_index_get_entry(stream_, index)->timestamp; }
   bool lists_frames() const;
+  /// Seconds between frames: the least where the header lists them, since pauses stretch the average; else the average,
+  /// or that of 30 frames a second.
+  double frame_seconds() const;
 
  private:
   [[noreturn]] void fail_file(const std::string& reason) const;

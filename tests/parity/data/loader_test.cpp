@@ -108,10 +108,12 @@ TEST(DataLoader, GivesTheSameBatchesForAnyNumberOfWorkersPastTheFirstEpoch) {
   ASSERT_EQ(alone.batches_per_epoch(), 64);
   EXPECT_EQ(expected[63].rows.size(), 4u) << "the last batch of an epoch is short";
   EXPECT_TRUE(expected[0].starts_epoch && expected[64].starts_epoch && !expected[63].starts_epoch);
-  for (const std::int64_t workers : {1, 4, 8}) {
+  for (const std::int64_t workers : {1, 4, 8, 16}) {
     options.num_workers = workers;
-    // Its own dataset: what one cached, another would not decode.
-    DataLoader loader(open("pusht_sim_h264"), options);
+    // Its own dataset: what one cached, another would not decode. Its first sample is read here, before the workers.
+    const auto own = open("pusht_sim_h264");
+    own->item(0);
+    DataLoader loader(own, options);
     for (std::size_t i = 0; i < expected.size(); ++i) {
       ASSERT_TRUE(same_tensors(loader.next(), expected[i])) << workers << " workers, batch " << i;
     }

@@ -83,5 +83,20 @@ TEST(EpisodeAwareSampler, GivesTheOrderThatPythonRecorded) {
   }
 }
 
+/// The sum of (position + 1) * entry, modulo 2^64, of torch.randperm over the frames of two long episodes.
+TEST(EpisodeAwareSampler, GivesTorchsOrderOfTwoMillionFrames) {
+  std::vector<Episode> episodes(2);
+  episodes[0].to = episodes[1].from = episodes[1].first_row = 1'200'000;
+  episodes[1].index = 1;
+  episodes[1].to = 1'999'986;
+  const EpisodeAwareSampler sampler(episodes, 1000, 0, 0);
+  for (const auto& [epoch, expected] : {std::pair{0, 1999947463561469788U}, {1, 1999142194276336822U}}) {
+    const std::vector<std::int64_t> order = sampler.epoch_order(epoch);
+    std::uint64_t sum = 0;
+    for (std::size_t i = 0; i < order.size(); ++i) sum += (i + 1) * static_cast<std::uint64_t>(order[i]);
+    EXPECT_EQ(sum, expected) << epoch;
+  }
+}
+
 }  // namespace
 }  // namespace lerobot::data

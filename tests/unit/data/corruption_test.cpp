@@ -101,6 +101,8 @@ TEST_F(Corruption, TruncatedEmptyAndMissingVideosAreListedTogether) {
   overwrite("videos/observation.image/chunk-000/file-000.mp4", "");
   EXPECT_THAT(open_error(), HasSubstr("chunk-000/file-000.mp4: it is empty"));
   overwrite("videos/observation.image/chunk-000/file-000.mp4", kPointer);
+  EXPECT_THAT(open_error(), HasSubstr("chunk-000/file-000.mp4: it is a pointer text in place of the data"));
+  overwrite("videos/observation.image/chunk-000/file-000.mp4", "no video at all");
   EXPECT_THAT(open_error(), HasSubstr("chunk-000/file-000.mp4: it is damaged, truncated or no video"));
 }
 
@@ -143,20 +145,29 @@ TEST_F(Corruption, AnImageOfAnotherSizeNamesTheFileAndBothSizes) {
               AllOf(HasSubstr("data/chunk-000/file-000.parquet"), HasSubstr("(3, 96, 96)"), HasSubstr("(3, 48, 64)")));
 }
 
-TEST_F(Corruption, VersionsOtherThanThreeAreRefused) {
-  copy("pusht_sim_v21");
-  EXPECT_THAT(open_error(), AllOf(HasSubstr("meta/info.json"), HasSubstr("v2.1"), HasSubstr("v3.0")));
-  replace("meta/info.json", "\"v2.1\"", "\"2.1\"");
-  EXPECT_THAT(open_error(), AllOf(HasSubstr("2.1"), HasSubstr("convert")));
-  for (const std::string version : {"2.0", "v4.0", "", "v3"}) {
-    SyntheticDataset dataset;
-    dataset.version = version;
-    dataset.episodes = {{0, 3}};
-    const TempDirectory directory;
-    dataset.write(directory.path());
-    EXPECT_THAT(data_error_of([&] { DatasetMetadata::load(directory.path()); }),
-                AllOf(HasSubstr("\"" + version + "\""), HasSubstr("v3.0")));
-  }
+TEST_F(Corruption, DataAndVideosAreListedTogether) {
+  copy("pusht_sim_h264");
+  cut("data/chunk-000/file-000.parquet", 100);
+  overwrite("data/chunk-001/file-000.parquet", kPointer);
+  overwrite("videos/observation.image/chunk-000/file-000.mp4", kPointer);
+  fs::remove(root_ / "videos/observation.image/chunk-001/file-000.mp4");
+  EXPECT_THAT(open_error(), AllOf(HasSubstr("data/chunk-000/file-000.parquet is truncated"),
+                                  HasSubstr("data/chunk-001/file-000.parquet is a pointer text"),
+                                  HasSubstr("videos/observation.image/chunk-000/file-000.mp4: it is a pointer text"),
+                                  HasSubstr("videos/observation.image/chunk-001/file-000.mp4: it is missing"),
+                                  HasSubstr("git lfs pull")));
+}
+
+TEST_F(Corruption, UnusableMetaFilesAreListedWithTheDataThatIsUnusableToo) {
+  copy("pusht_image");
+  overwrite("meta/episodes/chunk-000/file-000.parquet", "");
+  overwrite("meta/tasks.parquet", kPointer);
+  cut("data/chunk-000/file-000.parquet", 100);
+  const std::string message = open_error();
+  EXPECT_THAT(message,
+              AllOf(HasSubstr("meta/episodes/chunk-000/file-000.parquet is empty (0 bytes)"),
+                    HasSubstr("meta/tasks.parquet is a pointer text"),
+                    HasSubstr("data/chunk-000/file-000.parquet is truncated"), Not(HasSubstr("file-001.parquet is"))));
 }
 
 TEST_F(Corruption, InfoJsonThatIsNoJsonNamesTheLine) {

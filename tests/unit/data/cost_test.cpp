@@ -87,6 +87,49 @@ TEST(CostOfOpening, LeavesOutWhatNobodyAsksFor) {
   EXPECT_NEAR(cost_per_frame({{}}).kept_bytes, 4 + 24 + 4, 1) << "only what the checks need";
 }
 
+/// Bytes of memory in use: now ("VmRSS"), or at most so far ("VmHWM").
+std::int64_t status_bytes(const std::string& name) {
+  std::ifstream file("/proc/self/status");
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with(name + ":")) return std::stoll(line.substr(name.size() + 1)) * 1024;
+  }
+  return -1;
+}
+
+// The column that nobody asks for is three quarters of the file.
+TEST(MemoryOfOpening, OfOneLargeRowGroupIsThatOfTheColumnsAskedFor) {
+#if defined(__SANITIZE_ADDRESS__)
+  GTEST_SKIP() << "the sanitizer keeps freed memory";
+#endif
+  constexpr std::int64_t kRows = 100'000, kWidth = 28;
+  const TempDirectory directory;
+  {
+    SyntheticDataset source;
+    source.episodes = {{0, kRows}};
+    std::uint32_t random = 1;
+    const auto noise = [&random](const auto&, std::int64_t, std::int64_t) {
+      random = random * 1664525 + 1013904223;
+      return static_cast<float>(random >> 8);
+    };
+    source.numbers = {{"observation.all", kWidth, noise}, {"large", 200, noise}};
+    source.write(directory.path());
+  }
+  const auto file_bytes =
+      static_cast<std::int64_t>(std::filesystem::file_size(directory.path() / "data/chunk-000/file-000.parquet"));
+  DatasetOptions options;
+  options.root = directory.path();
+  options.features = {{"observation.all"}};
+  malloc_trim(0);
+  const std::int64_t before = status_bytes("VmRSS");
+  std::ofstream("/proc/self/clear_refs") << 5;  // forget the peak so far
+  const Dataset dataset(options);
+  const std::int64_t growth = status_bytes("VmHWM") - before;
+  const std::int64_t compact = kRows * (kWidth * 4 + 4 + 3 * 8 + 4);
+  ASSERT_GT(file_bytes, 5 * compact);
+  EXPECT_LT(growth, 2 * compact + (std::int64_t{16} << 20)) << file_bytes;
+  EXPECT_EQ(dataset.num_frames(), kRows);
+}
+
 std::int64_t allocations_of_a_batch(const std::shared_ptr<const Dataset>& dataset, std::int64_t batch_size) {
   LoaderOptions options;
   options.num_workers = 0;

@@ -127,14 +127,16 @@ TEST(Images, DeclaredWithChannelsFirstOrLastAreTheSame) {
 }
 
 TEST(Images, WhoseChannelAxisIsUnclearAreRefused) {
-  const TempDirectory directory;
-  SyntheticDataset source;
-  source.camera = R"({"dtype": "image", "shape": [3, 8, 3], "names": null})";
-  source.episodes = {{0, 2}};
-  source.image = image_bytes;
-  source.write(directory.path());
-  EXPECT_THAT(data_error_of([&] { DatasetMetadata::load(directory.path()); }),
-              AllOf(HasSubstr("observation.image"), HasSubstr("(3, 8, 3)"), HasSubstr("names")));
+  for (const std::string shape : {"3, 8, 3", "3, 3, 64", "48, 3, 64"}) {
+    const TempDirectory directory;
+    SyntheticDataset source;
+    source.camera = R"({"dtype": "image", "names": null, "shape": [)" + shape + "]}";
+    source.episodes = {{0, 2}};
+    source.image = image_bytes;
+    source.write(directory.path());
+    EXPECT_THAT(data_error_of([&] { DatasetMetadata::load(directory.path()); }),
+                AllOf(HasSubstr("observation.image"), HasSubstr("(" + shape + ")"), HasSubstr("names")));
+  }
 }
 
 }  // namespace

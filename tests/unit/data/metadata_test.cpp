@@ -36,15 +36,19 @@ TEST(DatasetMetadata, ReadsARecordedDatasetOfTwoChunks) {
 }
 
 TEST(PathTemplate, FillsItsFields) {
-  const PathTemplate path("videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4", "video_path");
+  const PathTemplate path("videos/{video_key}/chunk-{chunk_index:03d}/file-{file_index:03d}.mp4", "video_path",
+                          kLayoutV30.fields);
   EXPECT_EQ(path.path(2, 1234, "front"), "videos/front/chunk-002/file-1234.mp4");
-  EXPECT_EQ(PathTemplate("{chunk_index}-{file_index:05d}", "x").path(7, 7), "7-00007");
+  EXPECT_EQ(PathTemplate("{chunk_index}-{file_index:05d}", "x", kLayoutV30.fields).path(7, 7), "7-00007");
+  const PathTemplate old(std::string(kLayoutV21.video_path), "video_path", kLayoutV21.fields);
+  EXPECT_EQ(old.path(1, 1234, "front"), "videos/chunk-001/front/episode_001234.mp4");
 }
 
 TEST(PathTemplate, RefusesUnknownFieldsAndPathsOutsideTheDataset) {
   for (const char* text :
        {"{episode_chunk:03d}.mp4", "{chunk_index:x}", "{chunk_index", "a}b", "../{file_index}", "/data/{file_index}"}) {
-    EXPECT_THAT(data_error_of([&] { PathTemplate(text, "data_path"); }), HasSubstr("data_path")) << text;
+    EXPECT_THAT(data_error_of([&] { PathTemplate(text, "data_path", kLayoutV30.fields); }), HasSubstr("data_path"))
+        << text;
   }
 }
 

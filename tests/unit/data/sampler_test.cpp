@@ -7,6 +7,7 @@
 #include <chrono>
 
 #include "host/base/error.h"
+#include "host/base/log.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
 namespace lerobot::data {
@@ -35,6 +36,16 @@ TEST(EpisodeAwareSampler, PassesOverEpisodesThatAreTooShort) {
   EXPECT_THAT(sampler.epoch_order(0), UnorderedElementsAre(7, 14, 15));
   EXPECT_THAT(EpisodeAwareSampler(episodes, 0, 5, 1).epoch_order(0), UnorderedElementsAre(12, 19, 20));
   EXPECT_THAT(data_error_of([&] { EpisodeAwareSampler(episodes, 0, 0, 100); }), HasSubstr("100 last frames"));
+}
+
+TEST(EpisodeAwareSampler, WarnsOnceOfEpisodesThatAreTooShortWithTheirLengths) {
+  testing::internal::CaptureStderr();
+  const EpisodeAwareSampler sampler(episodes_of({1, 6, 7, 8}), 0, 0, 7);
+  log::flush();
+  EXPECT_EQ(sampler.size(), 1);
+  EXPECT_THAT(testing::internal::GetCapturedStderr(),
+              HasSubstr("3 episodes are too short to drop 0 first and 7 last frames and give no samples: episode 0 (1 "
+                        "frames), episode 1 (6 frames), episode 2 (7 frames)"));
 }
 
 TEST(EpisodeAwareSampler, RefusesNegativeSettings) {

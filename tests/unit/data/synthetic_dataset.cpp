@@ -6,8 +6,10 @@
 #include <parquet/arrow/writer.h>
 #include <stdlib.h>
 
+#include <algorithm>
 #include <cstring>
 #include <fstream>
+#include <map>
 
 #include "host/base/error.h"
 #include "host/base/json.h"
@@ -26,12 +28,12 @@ class TableWriter {
     add_array(name, builder.Finish().ValueOrDie());
   }
 
-  void add_pairs(const std::string& name, const std::vector<float>& values) {
+  void add_lists(const std::string& name, const std::vector<float>& values, std::int64_t width) {
     auto numbers = std::make_shared<arrow::FloatBuilder>();
     arrow::ListBuilder builder(arrow::default_memory_pool(), numbers);
-    for (std::size_t i = 0; i < values.size(); i += 2) {
+    for (std::size_t i = 0; i < values.size(); i += static_cast<std::size_t>(width)) {
       PARQUET_THROW_NOT_OK(builder.Append());
-      PARQUET_THROW_NOT_OK(numbers->AppendValues({values[i], values[i + 1]}));
+      PARQUET_THROW_NOT_OK(numbers->AppendValues(values.data() + i, width));
     }
     add_array(name, builder.Finish().ValueOrDie());
   }
@@ -99,10 +101,66 @@ std::vector<SyntheticEpisode> with_starts(std::vector<SyntheticEpisode> episodes
   return episodes;
 }
 
+bool is_v21(const SyntheticDataset& dataset) {
+  return dataset.version.ends_with("2.1");
+}
+
+/// The episodes of one data file, and of one file of each camera.
+struct FileOfEpisodes {
+  std::string data;
+  std::string video;  ///< with the key's place marked as {}
+  std::vector<SyntheticEpisode> episodes;
+};
+
+std::string padded(std::int64_t number, int width) {
+  std::string digits = std::to_string(number);
+  return std::string(std::max<std::size_t>(digits.size(), static_cast<std::size_t>(width)) - digits.size(), '0') +
+         digits;
+}
+
+std::vector<FileOfEpisodes> files_of(const SyntheticDataset& dataset) {
+  std::map<std::pair<std::int64_t, std::int64_t>, FileOfEpisodes> files;
+  for (const SyntheticEpisode& episode : with_starts(dataset.episodes)) {
+    const bool v21 = is_v21(dataset);
+    const std::int64_t chunk = v21 ? episode.index / dataset.chunks_size : episode.chunk;
+    const std::int64_t number = v21 ? episode.index : episode.file;
+    FileOfEpisodes& file = files[{chunk, number}];
+    const std::string folder = "chunk-" + padded(chunk, 3);
+    file.data = v21 ? "data/" + folder + "/episode_" + padded(number, 6) + ".parquet"
+                    : "data/" + folder + "/file-" + padded(number, 3) + ".parquet";
+    file.video = v21 ? "videos/" + folder + "/{}/episode_" + padded(number, 6) + ".mp4"
+                     : "videos/{}/" + folder + "/file-" + padded(number, 3) + ".mp4";
+    file.episodes.push_back(episode);
+  }
+  std::vector<FileOfEpisodes> list;
+  for (auto& entry : files) list.push_back(std::move(entry.second));
+  return list;
+}
+
+/// All cameras, `camera` among them.
+std::vector<SyntheticCamera> cameras_of(const SyntheticDataset& dataset) {
+  std::vector<SyntheticCamera> cameras;
+  if (!dataset.camera.empty()) {
+    SyntheticCamera camera{"observation.image", dataset.camera, {}, dataset.image};
+    if (!dataset.video.empty()) {
+      camera.write_video = [source = dataset.video](const std::filesystem::path& file, const auto&) {
+        std::filesystem::copy_file(source, file);
+      };
+    }
+    cameras.push_back(std::move(camera));
+  }
+  cameras.insert(cameras.end(), dataset.cameras.begin(), dataset.cameras.end());
+  return cameras;
+}
+
 void write_info(const SyntheticDataset& dataset, const std::filesystem::path& root) {
   const std::int64_t total = dataset.total_episodes < 0 ? std::ssize(dataset.episodes) : dataset.total_episodes;
   std::string features;
-  if (!dataset.camera.empty()) features += "\"observation.image\": " + dataset.camera + ", ";
+  for (const SyntheticCamera& camera : cameras_of(dataset)) features += "\"" + camera.key + "\": " + camera.info + ", ";
+  for (const SyntheticNumbers& numbers : dataset.numbers) {
+    features += "\"" + numbers.key + R"(": {"dtype": "float32", "shape": [)" + std::to_string(numbers.width) +
+                R"(], "names": null}, )";
+  }
   features += R"("observation.state": {"dtype": "float32", "shape": )" + dataset.state_shape + R"(, "names": null}, )";
   features += R"("timestamp": {"dtype": "float32", "shape": [1], "names": null})";
   for (const char* key : {"frame_index", "episode_index", "index", "task_index"}) {
@@ -110,61 +168,96 @@ void write_info(const SyntheticDataset& dataset, const std::filesystem::path& ro
   }
   write_text(root / "meta/info.json",
              "{\"codebase_version\": \"" + dataset.version + "\", \"fps\": " + json::float_repr(dataset.fps) +
+                 ", \"chunks_size\": " + std::to_string(dataset.chunks_size) +
                  ", \"total_episodes\": " + std::to_string(total) + ", \"features\": {" + features + "}}");
+}
+
+/// Python's json.dumps of each object, one per line.
+void write_lines(const std::filesystem::path& path, const std::vector<boost::json::object>& objects) {
+  std::string text;
+  for (const boost::json::object& object : objects) text += json::write_line(object) + "\n";
+  write_text(path, text);
 }
 
 void write_tasks(const SyntheticDataset& dataset, const std::filesystem::path& root) {
   std::vector<std::int64_t> indices;
   std::vector<std::string> texts;
+  std::vector<boost::json::object> lines;
   for (const auto& [index, text] : dataset.tasks) {
     indices.push_back(index);
     texts.push_back(text);
+    lines.push_back({{"task_index", index}, {"task", text}});
   }
+  if (is_v21(dataset)) return write_lines(root / "meta/tasks.jsonl", lines);
   TableWriter table;
   table.add<arrow::Int64Builder>("task_index", indices);
   table.add<arrow::StringBuilder>(dataset.task_column, texts);
   table.write(root / "meta/tasks.parquet", dataset.row_group_rows);
 }
 
-void write_episodes(const SyntheticDataset& dataset, const std::filesystem::path& root) {
+/// In the order that the dataset asks for.
+std::vector<SyntheticEpisode> listed_episodes(const SyntheticDataset& dataset) {
   const std::vector<SyntheticEpisode> episodes = with_starts(dataset.episodes);
-  std::vector<std::size_t> order = dataset.metadata_order;
-  if (order.empty()) {
-    for (std::size_t i = 0; i < episodes.size(); ++i) order.push_back(i);
+  std::vector<SyntheticEpisode> listed;
+  for (const std::size_t i : dataset.metadata_order) listed.push_back(episodes[i]);
+  return listed.empty() ? episodes : listed;
+}
+
+void write_episode_lines(const SyntheticDataset& dataset, const std::filesystem::path& root) {
+  std::vector<boost::json::object> lines;
+  for (const SyntheticEpisode& episode : listed_episodes(dataset)) {
+    lines.push_back({{"episode_index", episode.index}, {"tasks", {"push"}}, {"length", episode.length}});
   }
-  std::vector<std::int64_t> index, from, to, zero(order.size(), 0);
+  write_lines(root / "meta/episodes.jsonl", lines);
+}
+
+void write_episodes(const SyntheticDataset& dataset, const std::filesystem::path& root) {
+  if (is_v21(dataset)) return write_episode_lines(dataset, root);
+  std::vector<std::int64_t> index, from, to, chunk, file;
   std::vector<double> video_from, video_to;
-  std::vector<std::string> tasks(order.size(), "push");
-  for (const std::size_t i : order) {
-    index.push_back(episodes[i].index);
-    from.push_back(*episodes[i].from);
-    to.push_back(*episodes[i].from + episodes[i].length);
-    video_from.push_back(episodes[i].video_from);
-    video_to.push_back(episodes[i].video_to);
+  for (const SyntheticEpisode& episode : listed_episodes(dataset)) {
+    index.push_back(episode.index);
+    from.push_back(*episode.from);
+    to.push_back(*episode.from + episode.length);
+    chunk.push_back(episode.chunk);
+    file.push_back(episode.file);
+    video_from.push_back(episode.video_from);
+    video_to.push_back(episode.video_to);
   }
   TableWriter table;
   table.add<arrow::Int64Builder>("episode_index", index);
-  table.add_string_lists("tasks", tasks);
-  table.add<arrow::Int64Builder>("data/chunk_index", zero);
-  table.add<arrow::Int64Builder>("data/file_index", zero);
+  table.add_string_lists("tasks", std::vector<std::string>(index.size(), "push"));
+  table.add<arrow::Int64Builder>("data/chunk_index", chunk);
+  table.add<arrow::Int64Builder>("data/file_index", file);
   table.add<arrow::Int64Builder>("dataset_from_index", from);
   table.add<arrow::Int64Builder>("dataset_to_index", to);
-  if (!dataset.video.empty()) {
-    table.add<arrow::Int64Builder>("videos/observation.image/chunk_index", zero);
-    table.add<arrow::Int64Builder>("videos/observation.image/file_index", zero);
-    table.add<arrow::DoubleBuilder>("videos/observation.image/from_timestamp", video_from);
-    table.add<arrow::DoubleBuilder>("videos/observation.image/to_timestamp", video_to);
+  for (const SyntheticCamera& camera : cameras_of(dataset)) {
+    if (!camera.write_video) continue;
+    const std::string prefix = "videos/" + camera.key;
+    table.add<arrow::Int64Builder>(prefix + "/chunk_index", chunk);
+    table.add<arrow::Int64Builder>(prefix + "/file_index", file);
+    table.add<arrow::DoubleBuilder>(prefix + "/from_timestamp", video_from);
+    table.add<arrow::DoubleBuilder>(prefix + "/to_timestamp", video_to);
   }
   table.write(root / "meta/episodes/chunk-000/file-000.parquet", dataset.row_group_rows);
 }
 
-void write_data(const SyntheticDataset& dataset, const std::filesystem::path& root) {
+void write_data(const SyntheticDataset& dataset, const std::filesystem::path& path,
+                const std::vector<SyntheticEpisode>& episodes) {
   std::vector<float> state, timestamp;
   std::vector<std::int64_t> frame_index, episode_index, index, task_index;
-  std::vector<std::vector<std::byte>> images;
-  for (const SyntheticEpisode& episode : with_starts(dataset.episodes)) {
+  std::vector<std::vector<float>> numbers(dataset.numbers.size());
+  const std::vector<SyntheticCamera> cameras = cameras_of(dataset);
+  std::vector<std::vector<std::vector<std::byte>>> images(cameras.size());
+  for (const SyntheticEpisode& episode : episodes) {
     for (std::int64_t frame = 0; frame < episode.length; ++frame) {
-      if (dataset.image) images.push_back(dataset.image(std::ssize(index)));
+      for (std::size_t i = 0; i < cameras.size(); ++i) {
+        if (cameras[i].image) images[i].push_back(cameras[i].image(*episode.from + frame));
+      }
+      for (std::size_t i = 0; i < numbers.size(); ++i) {
+        const SyntheticNumbers& source = dataset.numbers[i];
+        for (std::int64_t k = 0; k < source.width; ++k) numbers[i].push_back(source.value(episode, frame, k));
+      }
       state.push_back(static_cast<float>(episode.index));
       state.push_back(dataset.state ? dataset.state(episode, frame) : static_cast<float>(frame));
       timestamp.push_back(static_cast<float>(dataset.timestamp ? dataset.timestamp(episode, frame)
@@ -176,14 +269,19 @@ void write_data(const SyntheticDataset& dataset, const std::filesystem::path& ro
     }
   }
   TableWriter table;
-  if (dataset.image) table.add_images("observation.image", images);
-  table.add_pairs("observation.state", state);
+  for (std::size_t i = 0; i < cameras.size(); ++i) {
+    if (cameras[i].image) table.add_images(cameras[i].key, images[i]);
+  }
+  for (std::size_t i = 0; i < numbers.size(); ++i) {
+    table.add_lists(dataset.numbers[i].key, numbers[i], dataset.numbers[i].width);
+  }
+  table.add_lists("observation.state", state, 2);
   table.add<arrow::FloatBuilder>("timestamp", timestamp);
   table.add<arrow::Int64Builder>("frame_index", frame_index);
   table.add<arrow::Int64Builder>("episode_index", episode_index);
   table.add<arrow::Int64Builder>("index", index);
   table.add<arrow::Int64Builder>("task_index", task_index);
-  table.write(root / "data/chunk-000/file-000.parquet", dataset.row_group_rows);
+  table.write(path, dataset.row_group_rows);
 }
 
 }  // namespace
@@ -202,11 +300,16 @@ void SyntheticDataset::write(const std::filesystem::path& root) const {
   write_info(*this, root);
   write_tasks(*this, root);
   write_episodes(*this, root);
-  write_data(*this, root);
-  if (video.empty()) return;
-  const std::filesystem::path target = root / "videos/observation.image/chunk-000/file-000.mp4";
-  std::filesystem::create_directories(target.parent_path());
-  std::filesystem::copy_file(video, target);
+  for (const FileOfEpisodes& file : files_of(*this)) {
+    write_data(*this, root / file.data, file.episodes);
+    for (const SyntheticCamera& each : cameras_of(*this)) {
+      if (!each.write_video) continue;
+      std::string path = file.video;
+      path.replace(path.find("{}"), 2, each.key);
+      std::filesystem::create_directories((root / path).parent_path());
+      each.write_video(root / path, file.episodes);
+    }
+  }
 }
 
 std::vector<std::byte> encode_image(const std::string& encoder, const std::string& pixel_format, int width, int height,

@@ -30,9 +30,27 @@ struct SyntheticEpisode {
       {};  ///< global number of its first frame; after the episode before it if not given
   double video_from = 0, video_to = 1e9;
   std::int64_t task = 0;
+  std::int64_t chunk = 0, file = 0;  ///< where its rows and its part of each video are; v2.1 has files of its own
 };
 
-/// A small dataset written by the test: state [episode, frame] (2 floats), one data file, the columns of v3.0.
+/// A feature of numbers beside the state.
+struct SyntheticNumbers {
+  std::string key;
+  std::int64_t width = 1;  ///< numbers per row, as a list; info.json says the same
+  std::function<float(const SyntheticEpisode&, std::int64_t frame, std::int64_t place)> value;
+};
+
+/// A camera beside `camera`: a video, or images in the data.
+struct SyntheticCamera {
+  std::string key;
+  std::string info;  ///< its entry in info.json
+  /// Makes the video file that holds these episodes.
+  std::function<void(const std::filesystem::path& file, const std::vector<SyntheticEpisode>&)> write_video;
+  std::function<std::vector<std::byte>(std::int64_t row)> image;
+};
+
+/// A small dataset written by the test: state [episode, frame] (2 floats) and the columns of v3.0; as v2.1 when the
+/// version says so, with one file per episode, which is that of the episode's number.
 struct SyntheticDataset {
   std::string version = "v3.0";
   double fps = 10;
@@ -47,6 +65,9 @@ struct SyntheticDataset {
   std::function<std::vector<std::byte>(std::int64_t row)> image;  ///< bytes when the camera is an image
   std::function<double(const SyntheticEpisode&, std::int64_t frame)> timestamp;
   std::function<float(const SyntheticEpisode&, std::int64_t frame)> state;  ///< the second number instead of the frame
+  std::vector<SyntheticNumbers> numbers;
+  std::vector<SyntheticCamera> cameras;
+  std::int64_t chunks_size = 1000;
   std::int64_t row_group_rows = 1 << 20;
 
   void write(const std::filesystem::path& root) const;
