@@ -243,8 +243,8 @@ std::int64_t run_update(config::TrainCommand& command, Recorder& recorder) {
   const Kernels kernels = train::choose_kernels(command.host.kernels, at::kCPU, accel::Precision::kFloat32).kernels;
   const auto policy = policy::make_policy(*config.policy, at::kCPU, kernels);
   const auto processors = policy::make_processors(
-      *config.policy, train::training_stats(dataset->metadata(), config.dataset.use_imagenet_stats), at::kCPU,
-      {ErrorKind::kData, (dataset->metadata().root() / "meta/stats.json").string()});
+      *config.policy, train::training_stats(*dataset, config), at::kCPU,
+      {ErrorKind::kData, (dataset->metadata().root() / dataset->metadata().layout().stats).string()});
   config.num_workers = 0;
   const auto loader = train::make_loader(dataset, config, {});
   const policy::Batch batch = processors.pre.normalize(train::to_tensors(loader->next(), at::kCPU, config.rename_map));

@@ -63,6 +63,14 @@ const at::Tensor& statistic(const Stats& stats, const std::string& name, const P
   return *found;
 }
 
+/// Inputs and outputs.
+config::Features all_features(const config::PolicyConfig& config) {
+  const config::PolicyCommon& common = config::common(config);
+  config::Features all = common.input_features;
+  for (const auto& [name, feature] : common.output_features) all[name] = feature;
+  return all;
+}
+
 at::Tensor spread(NormalizationMode mode, const at::Tensor& first, const at::Tensor& second) {
   return mode == NormalizationMode::kMeanStd ? second : second - first;
 }
@@ -139,11 +147,21 @@ std::vector<std::string> Normalizer::constant_dimensions() const {
   return constant;
 }
 
+OrderedMap<std::vector<std::string>> needed_statistics(const config::PolicyConfig& config) {
+  OrderedMap<std::vector<std::string>> needed;
+  for (const auto& [name, feature] : all_features(config)) {
+    const NormalizationMode mode = mode_of(feature, config::normalization_mapping(config));
+    if (mode == NormalizationMode::kIdentity) continue;
+    const auto [first, second] = statistics_of(mode);
+    needed.append(name, {std::string(first), std::string(second)});
+  }
+  return needed;
+}
+
 Processors make_processors(const config::PolicyConfig& config, const Stats& stats, const at::Device& device,
                            const StatsSource& source) {
   const config::PolicyCommon& common = config::common(config);
-  config::Features all = common.input_features;
-  for (const auto& [name, feature] : common.output_features) all[name] = feature;
+  const config::Features all = all_features(config);
   const config::NormalizationMap& map = config::normalization_mapping(config);
   Processors processors{Normalizer({all, map, stats}, device, source),
                         Normalizer({common.output_features, map, stats}, device, source)};

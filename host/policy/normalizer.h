@@ -67,6 +67,9 @@ class Normalizer {
   OrderedMap<Scaling> scalings_;
 };
 
+/// The statistics that a policy's normalization needs, by feature; nothing of features that stay as they are.
+OrderedMap<std::vector<std::string>> needed_statistics(const config::PolicyConfig& config);
+
 /// The normalizers of inputs and outputs, and of outputs alone, as a policy's two processors have them.
 struct Processors {
   Normalizer pre, post;

@@ -12,6 +12,7 @@
 #include "host/data/split.h"
 #include "host/policy/features.h"
 #include "host/train/batch.h"
+#include "host/train/missing_stats.h"
 
 namespace lerobot::train {
 namespace {
@@ -131,12 +132,14 @@ Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cac
   return open_parts(options, split, /*with_held_out=*/config.eval_steps > 0);
 }
 
-policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_imagenet_stats) {
-  data::DatasetStats stats = metadata.stats();
-  if (use_imagenet_stats) data::imagenet_stats(stats, metadata.color_camera_keys());
+policy::Stats training_stats(const data::Dataset& dataset, const config::TrainConfig& config) {
+  data::DatasetStats stats = dataset.metadata().stats();
+  if (config.dataset.use_imagenet_stats) data::imagenet_stats(stats, dataset.metadata().color_camera_keys());
+  complete_stats(stats, dataset, config);
   policy::Stats tensors;
   for (const auto& [feature, values] : stats) {
-    for (const auto& [name, stat] : values) tensors[feature][name] = to_tensor(stat);
+    auto& own = tensors[renamed(feature, config.rename_map)];
+    for (const auto& [name, stat] : values) own[name] = to_tensor(stat);
   }
   return tensors;
 }

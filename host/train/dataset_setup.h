@@ -24,8 +24,10 @@ struct Datasets {
 /// share the metadata, and the memory for frames by their numbers of frames. Checks the files. Throws Error(kData).
 Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cache_mb);
 
-/// The statistics that normalization uses: the dataset's, cameras with ImageNet's mean and deviation if so configured.
-policy::Stats training_stats(const data::DatasetMetadata& metadata, bool use_imagenet_stats);
+/// The statistics that normalization uses, by the policy's names of the features: the dataset's, cameras with
+/// ImageNet's mean and deviation if so configured, and what is missing computed (see complete_stats). The policy's
+/// features are filled in. Throws Error(kData).
+policy::Stats training_stats(const data::Dataset& dataset, const config::TrainConfig& config);
 
 /// Fills in the policy's features from the dataset (renamed by rename_map), as LeRobot's make_policy does: outputs
 /// always, inputs only when there are none. Throws Error(kData) when cameras or shapes do not fit.

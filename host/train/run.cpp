@@ -118,7 +118,16 @@ class Run {
     fill_features(config(), dataset_->metadata());
   }
 
+  /// Those of a fresh run: refused before the model is built when statistics are missing.
+  void make_processors() {
+    const data::DatasetMetadata& metadata = dataset_->metadata();
+    state_.processors =
+        policy::make_processors(policy_config(), training_stats(*dataset_, config()), state_.device,
+                                {ErrorKind::kData, (metadata.root() / metadata.layout().stats).string()});
+  }
+
   void make_model() {
+    if (!resumed_) make_processors();
     state_.policy = policy::make_policy(policy_config(), state_.device, kernels_.kernels);
     if (resumed_) {
       load_weights(resumed_->model);
@@ -131,10 +140,6 @@ class Run {
       state_.policy->load_backbone(checkpoint::load_backbone_weights(*backbone_file_));
       log::info("backbone weights from {}", backbone_file_->string());
     }
-    const data::DatasetMetadata& metadata = dataset_->metadata();
-    state_.processors =
-        policy::make_processors(policy_config(), training_stats(metadata, config().dataset.use_imagenet_stats),
-                                state_.device, {ErrorKind::kData, (metadata.root() / "meta/stats.json").string()});
     state_.rng = checkpoint::fresh_rng_state(config().seed);
   }
 

@@ -3,9 +3,13 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <cmath>
+#include <fstream>
+
 #include "host/checkpoint/tensor_file.h"
 #include "host/config/load.h"
 #include "host/policy/processor_json.h"
+#include "tests/unit/data/synthetic_dataset.h"
 
 namespace lerobot::train {
 namespace {
@@ -35,14 +39,14 @@ TEST(DatasetSetup, FeaturesAndStatisticsAreThoseOfPythonsCheckpoint) {
        {std::pair{"pusht_keypoints", "act_keypoints"}, std::pair{"pusht_sim", "act_pusht"}}) {
     const fs::path folder = kData / "checkpoints" / saved / "checkpoints/000020/pretrained_model";
     config::TrainConfig config = fresh(dataset);
-    const auto metadata = data::DatasetMetadata::load(*config.dataset.root);
-    fill_features(config, metadata);
+    const auto dataset_opened = open_datasets(config, 16).train;
+    fill_features(config, dataset_opened->metadata());
     const config::PolicyConfig expected = config::read_policy_config(folder / "config.json");
     EXPECT_EQ(config::common(*config.policy).input_features, config::common(expected).input_features);
     EXPECT_EQ(config::common(*config.policy).output_features, config::common(expected).output_features);
 
-    const policy::Processors processors =
-        policy::make_processors(*config.policy, training_stats(metadata, true), at::kCPU, {ErrorKind::kData, "stats"});
+    const policy::Processors processors = policy::make_processors(
+        *config.policy, training_stats(*dataset_opened, config), at::kCPU, {ErrorKind::kData, "stats"});
     expect_equal(processors.pre.state(), checkpoint::read_tensors(folder / policy::kPreprocessorState));
     expect_equal(processors.post.state(), checkpoint::read_tensors(folder / policy::kPostprocessorState));
   }
@@ -90,6 +94,97 @@ TEST(DatasetSetup, HeldOutEpisodesThatNothingLooksAtAreNotOpened) {
   EXPECT_EQ(datasets.held_out, nullptr);
   config.dataset.eval_split = 0;
   EXPECT_EQ(open_datasets(config, 16).train->num_episodes(), 12);
+}
+
+/// A dataset whose stats.json is `stats`, or none, opened for an ACT with one way of normalizing.
+class MissingStats : public ::testing::Test {
+ protected:
+  data::SyntheticDataset source() {
+    data::SyntheticDataset dataset;
+    dataset.episodes = {{0, 20}, {1, 13}, {2, 1}, {3, 30}};
+    dataset.numbers = {{"action", 2, [](const data::SyntheticEpisode&, std::int64_t frame, std::int64_t place) {
+                          return static_cast<float>(frame + 100 * place);
+                        }}};
+    return dataset;
+  }
+  policy::Stats stats(const data::SyntheticDataset& dataset, const std::string& json,
+                      const std::string& mode = "MEAN_STD") {
+    fs::remove_all(folder_.path() / "data");
+    dataset.write(folder_.path() / "data");
+    if (!json.empty()) std::ofstream(folder_.path() / "data/meta/stats.json") << json;
+    config_.dataset.root = (folder_.path() / "data").string();
+    config_.policy = config::ActConfig{};
+    auto& act = std::get<config::ActConfig>(*config_.policy);
+    act.chunk_size = 10;
+    for (auto& entry : act.normalization_mapping) entry.second = *config::normalization_mode_from(mode);
+    const auto opened = open_datasets(config_, 16).train;
+    fill_features(config_, opened->metadata());
+    return training_stats(*opened, config_);
+  }
+  std::string error(const std::string& json, const std::string& mode) {
+    return data::data_error_of([&] { stats(source(), json, mode); });
+  }
+  static std::vector<float> values(const policy::Stats& stats, const char* feature, const char* name) {
+    const at::Tensor tensor = stats.find(feature)->find(name)->contiguous();
+    return {tensor.const_data_ptr<float>(), tensor.const_data_ptr<float>() + tensor.numel()};
+  }
+
+  const data::TempDirectory folder_;
+  config::TrainConfig config_;
+};
+
+constexpr const char* kFive =
+    R"({"observation.state": {"mean": [1, 2], "std": [1, 2], "min": [0, 0], "max": [1, 1], "count": [9], "q01": null, "q99": []},
+        "action": {"mean": [3, 4], "std": [1, 2], "min": [0, 0], "max": [1, 1], "count": [9]}})";
+
+TEST_F(MissingStats, QuantilesAreNeededByTheirModesOnlyAndRefusedAllTogether) {
+  for (const char* mode : {"MEAN_STD", "MIN_MAX"}) {
+    EXPECT_EQ(values(stats(source(), kFive, mode), "action", "mean"), (std::vector<float>{3, 4})) << mode;
+  }
+  EXPECT_THAT(error(kFive, "QUANTILES"),
+              ::testing::AllOf(::testing::HasSubstr("meta/stats.json"),
+                               ::testing::HasSubstr("q01, q99 of action; q01, q99 of observation.state"),
+                               ::testing::HasSubstr("MEAN_STD or MIN_MAX")));
+  EXPECT_THAT(error("", "QUANTILE10"), ::testing::HasSubstr("q10, q90 of action; q10, q90 of observation.state"));
+}
+
+TEST_F(MissingStats, AreComputedFromTheFramesToTrainOnAndTheOthersKept) {
+  config_.dataset.exclude_episodes = {{3}};
+  const policy::Stats found =
+      stats(source(), R"({"observation.state": {"mean": [1, 2], "count": [9]}, "action": {"std": null}})");
+  EXPECT_EQ(values(found, "observation.state", "mean"), (std::vector<float>{1, 2}));
+  EXPECT_EQ(values(found, "observation.state", "count"), std::vector<float>{9});
+  const double square = (0 * 20 + 1 * 13 + 4 * 1) / 34.0, mean = (0 * 20 + 1 * 13 + 2 * 1) / 34.0;
+  EXPECT_FLOAT_EQ(values(found, "observation.state", "std")[0], static_cast<float>(std::sqrt(square - mean * mean)));
+  const auto frames = static_cast<float>((190 + 78) / 34.0);
+  EXPECT_FLOAT_EQ(values(found, "action", "mean")[0], frames);
+  EXPECT_FLOAT_EQ(values(found, "action", "mean")[1], frames + 100);
+  EXPECT_EQ(values(found, "action", "count"), std::vector<float>{34});
+  EXPECT_EQ(found.find("action")->find("min"), nullptr) << "nothing needs it";
+}
+
+TEST_F(MissingStats, OfCamerasAreComputedOnlyWhereImageNetsDoNotServe) {
+  data::SyntheticDataset dataset = source();
+  dataset.camera = R"({"dtype": "image", "shape": [2, 2, 3], "names": ["height", "width", "channels"]})";
+  dataset.image = [](std::int64_t row) {
+    return data::encode_image("png", "rgb24", 2, 2, std::vector<std::uint8_t>(12, row % 2 == 0 ? 0 : 102));
+  };
+  EXPECT_FLOAT_EQ(values(stats(dataset, kFive), "observation.image", "mean")[0], 0.485F);
+  config_.dataset.use_imagenet_stats = false;
+  const policy::Stats found = stats(dataset, kFive);
+  EXPECT_EQ(found.find("observation.image")->find("mean")->sizes(), (c10::IntArrayRef{3, 1, 1}));
+  for (const float mean : values(found, "observation.image", "mean")) EXPECT_NEAR(mean, 0.2, 1e-6);
+  for (const float deviation : values(found, "observation.image", "std")) EXPECT_NEAR(deviation, 0.2, 1e-6);
+  EXPECT_EQ(values(found, "action", "mean"), (std::vector<float>{3, 4}));
+}
+
+TEST_F(MissingStats, AndTheOthersGoByThePolicysNamesOfTheFeatures) {
+  data::SyntheticDataset dataset = source();
+  dataset.numbers.push_back({"observation.joints", 1, [](const auto&, std::int64_t, std::int64_t) { return 7.0F; }});
+  config_.rename_map["observation.joints"] = "observation.arm.joints";
+  const policy::Stats found = stats(dataset, kFive);
+  EXPECT_EQ(found.find("observation.joints"), nullptr);
+  EXPECT_EQ(values(found, "observation.arm.joints", "mean"), std::vector<float>{7});
 }
 
 TEST(DatasetSetup, DatasetThatIsNotOnThisMachineNamesTheFolderAndTheCure) {
