@@ -12,7 +12,7 @@
 #include "host/base/error.h"
 #include "host/base/json.h"
 #include "host/data/dataset.h"
-#include "host/data/parquet_file.h"
+#include "host/data/file_check.h"
 #include "host/data/preflight.h"
 
 namespace lerobot::data {
@@ -21,7 +21,7 @@ namespace {
 namespace bj = boost::json;
 namespace fs = std::filesystem;
 
-constexpr std::string_view kInfoPath = "meta/info.json", kStatsPath = "meta/stats.json";
+constexpr std::string_view kInfoPath = "meta/info.json";
 
 /// All files below a folder of the dataset, relative to its root, sorted.
 std::vector<std::string> files_below(const fs::path& root, const std::string& folder) {
@@ -90,18 +90,21 @@ class Auditor {
   }
 
   bool load_metadata() {
-    std::vector<std::string> names = files_below(options_.root, "meta");
-    names.insert(names.begin(), {std::string(kInfoPath), "meta/tasks.parquet", "meta/episodes"});
+    std::vector<std::string> names = {std::string(kInfoPath)};
+    for (const Layout* layout : {&kLayoutV30, &kLayoutV21}) {
+      for (const std::string_view name : {layout->tasks, layout->episodes, layout->stats}) names.emplace_back(name);
+    }
+    for (const char* folder : {"meta", "data", "videos"})
+      std::ranges::move(files_below(options_.root, folder), std::back_inserter(names));
     const std::size_t known = audit_.findings.size();
     try {
       metadata_ = std::make_shared<const DatasetMetadata>(DatasetMetadata::load(options_.root));
       return true;
     } catch (const Error& error) {
-      // Of several parquet files that are no such files the message is one line; here each is a finding.
+      // Of several files that cannot be used the message is one line; here each is a finding.
       for (const std::string& name : names) {
-        if (!name.ends_with(".parquet") || std::string_view(error.what()).find(name) == std::string_view::npos)
-          continue;
-        if (const auto problem = parquet_problem(options_.root / name)) add(name, name + " is " + *problem);
+        if (std::string_view(error.what()).find(name) == std::string_view::npos) continue;
+        if (const auto problem = file_problem(options_.root / name)) add(name, name + " is " + *problem);
       }
       if (audit_.findings.size() == known) add(named_file(error.what(), names), error.what());
     }
@@ -122,17 +125,21 @@ class Auditor {
     check("total_tasks", std::ssize(metadata_->tasks()));
   }
 
-  /// What the default normalization of states and actions needs.
+  /// What the default normalization of states and actions takes. What is missing is computed when a run starts.
   void check_statistics() {
+    const std::string source(metadata_->layout().stats);
     for (const auto& [key, feature] : metadata_->features()) {
-      if (!feature.is_number() || !is_for_policies(key)) continue;
+      const FeatureStats* stats = metadata_->stats().find(key);
+      if (!feature.is_number() || !is_for_policies(key) || stats == nullptr) continue;
       for (const std::string_view name : {"mean", "std"}) {
-        guarded({std::string(kStatsPath)}, [&, &feature = feature, &key = key] {
-          const Stat& stat = find_finite_stat(metadata_->stats(), key, name);
-          if (std::ssize(stat.values) == feature.elements()) return;
-          fail(ErrorKind::kData, "{}: {} of {} has {} numbers, needed {}. Recompute the statistics.", kStatsPath, name,
-               key, stat.values.size(), feature.elements());
-        });
+        if (!stats->contains(name)) continue;
+        const Stat& stat = *stats->find(name);
+        if (std::ssize(stat.values) != feature.elements()) {
+          add(source, format("{}: {} of {} has {} numbers, needed {}. Recompute the statistics.", source, name, key,
+                             stat.values.size(), feature.elements()));
+        } else if (!std::ranges::all_of(stat.values, [](double value) { return std::isfinite(value); })) {
+          add(source, format("{}: {} of {} is not finite. Recompute the statistics.", source, name, key));
+        }
       }
     }
   }
@@ -161,7 +168,7 @@ class Auditor {
 
   /// False when a row of the file cannot be trained on.
   bool check_data_file(const std::string& file, std::vector<Episode>& episodes) {
-    if (const auto problem = parquet_problem(options_.root / file)) {
+    if (const auto problem = file_problem(options_.root / file)) {
       add(file, file + " is " + *problem);
       return false;
     }
@@ -176,20 +183,9 @@ class Auditor {
   }
 
   void check_finite(const std::string& file, const FrameTable& table) {
-    for (const auto& [key, column] : table.columns()) {
-      if (column.dtype != DType::kFloat32) continue;
-      const auto* values = reinterpret_cast<const float*>(column.data.data());
-      const std::size_t width = column.row_bytes / sizeof(float), count = column.data.size() / sizeof(float);
-      std::size_t bad = 0, first = 0;
-      for (std::size_t i = count; i-- > 0;) {
-        if (std::isfinite(values[i])) continue;
-        ++bad;
-        first = i / width;
-      }
-      if (bad > 0) {
-        add(file,
-            format("{}: column {} has {} values that are not finite, the first in row {}.", file, key, bad, first));
-      }
+    for (const NonFiniteColumn& column : find_non_finite(table)) {
+      add(file, format("{}: column {} has {} values that are not finite, the first in row {}.", file, column.key,
+                       column.nan + column.infinite, column.first_row));
     }
   }
 
