@@ -134,18 +134,24 @@ struct Rgb {
   float red, green, blue;
 };
 
+/// A choice of two computed values: written out in place, nested choices become branches, and the loop no vectors.
+LEROBOT_INLINE float pick(bool first, float a, float b) {
+  return first ? a : b;
+}
+
 /// The hue turned by `shift`, through HSV. All values in [0, 1].
 LEROBOT_INLINE Rgb turned(const Rgb& in, float shift) {
   const float high = std::max(std::max(in.red, in.green), in.blue);
   const float low = std::min(std::min(in.red, in.green), in.blue);
   const float range = high - low;
   const bool is_grey = high == low;
-  const float saturation = range / (is_grey ? 1.0F : high);
-  const float divisor = is_grey ? 1.0F : range;
+  const float saturation = range / pick(is_grey, 1.0F, high);
+  const float divisor = pick(is_grey, 1.0F, range);
   const float red = (high - in.red) / divisor, green = (high - in.green) / divisor, blue = (high - in.blue) / divisor;
+  const float of_red = blue - green;
   const float of_green = red + 2.0F - blue;
   const float of_blue = green + 4.0F - red;
-  const float sixths = high == in.red ? blue - green : high == in.green ? of_green : of_blue;
+  const float sixths = pick(high == in.red, of_red, pick(high == in.green, of_green, of_blue));
   float hue = sixths * (1.0F / 6.0F) + 1.0F;
   hue -= std::floor(hue);
   hue += shift;
@@ -153,33 +159,17 @@ LEROBOT_INLINE Rgb turned(const Rgb& in, float shift) {
 
   const float six = hue * 6.0F;
   const float whole = std::floor(six);
-  const float part = six - whole;
-  const float sxf = saturation * part;
+  const float sxf = saturation * (six - whole);
   const float one_minus_s = 1.0F - saturation;
-  const auto unit = [](float v) { return std::min(std::max(v, 0.0F), 1.0F); };
-  const float q = unit((1.0F - sxf) * high);
-  const float t = unit((sxf + one_minus_s) * high);
-  const float p = unit(one_minus_s * high);
+  const float q = std::min(std::max((1.0F - sxf) * high, 0.0F), 1.0F);
+  const float t = std::min(std::max((sxf + one_minus_s) * high, 0.0F), 1.0F);
+  const float p = std::min(std::max(one_minus_s * high, 0.0F), 1.0F);
   // hue may be rounded up to 1, whose sector is the first one again.
-  const float sector = whole >= 6.0F ? 0.0F : whole;
-  const bool s0 = sector == 0.0F, s1 = sector == 1.0F, s2 = sector == 2.0F, s3 = sector == 3.0F, s4 = sector == 4.0F;
-  return {.red = s0   ? high
-                 : s1 ? q
-                 : s2 ? p
-                 : s3 ? p
-                 : s4 ? t
-                      : high,
-          .green = s0   ? t
-                   : s1 ? high
-                   : s2 ? high
-                   : s3 ? q
-                        : p,
-          .blue = s0   ? p
-                  : s1 ? p
-                  : s2 ? t
-                  : s3 ? high
-                  : s4 ? high
-                       : q};
+  const float s = pick(whole >= 6.0F, 0.0F, whole);
+  const float last_red = pick(s == 4.0F, t, high);
+  return {.red = pick(s == 0.0F, high, pick(s == 1.0F, q, pick(s <= 3.0F, p, last_red))),
+          .green = pick(s == 0.0F, t, pick(s <= 2.0F, high, pick(s == 3.0F, q, p))),
+          .blue = pick(s <= 1.0F, p, pick(s == 2.0F, t, pick(s <= 4.0F, high, q)))};
 }
 
 template <class T>
