@@ -18,9 +18,9 @@ fs::path datasets_home() {
 }  // namespace
 
 fs::path find_dataset(const std::string& path_or_name) {
-  const fs::path path = path_or_name;
+  fs::path path = path_or_name;
   if (fs::is_directory(path)) return path;
-  const fs::path named = datasets_home() / path;
+  fs::path named = datasets_home() / path;
   if (path.is_relative() && fs::is_directory(named)) return named;
   fail(ErrorKind::kData, "no dataset at {}{}. Name the folder that holds meta/ and data/.", path.string(),
        path.is_relative() ? " or at " + named.string() : "");

@@ -243,6 +243,7 @@ Transform make_transform(std::string_view path, const std::string& type, const b
   const auto* found = std::ranges::find(kTypes, type, &Type::name);
   if (found == kTypes.end()) {
     std::vector<std::string> names;
+    names.reserve(kTypes.size());
     for (const Type& known : kTypes) names.emplace_back(known.name);
     const auto near = nearest_name(type, names);
     fail(ErrorKind::kConfig, "{}.type: found {}, which is not supported{}; supported are {}.", path, type,
