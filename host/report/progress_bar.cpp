@@ -34,11 +34,15 @@ std::string progress_text(const std::string& title, const std::string& unit, std
                 left, rate, unit);
 }
 
+bool ProgressBar::is_shown() {
+  return ::isatty(STDERR_FILENO) != 0 && std::getenv("SLURM_JOB_ID") == nullptr;
+}
+
 ProgressBar::ProgressBar(std::string title, std::string unit, std::int64_t total)
     : title_(std::move(title)),
       unit_(std::move(unit)),
       total_(total),
-      enabled_(::isatty(STDERR_FILENO) != 0 && std::getenv("SLURM_JOB_ID") == nullptr),
+      enabled_(is_shown()),
       begin_(std::chrono::steady_clock::now()),
       drawn_(begin_),
       hook_{[](void* self) {
@@ -70,8 +74,8 @@ ProgressBar::~ProgressBar() {
   std::fputc('\n', stderr);
 }
 
-void ProgressBar::advance() {
-  ++done_;
+void ProgressBar::advance(std::int64_t by) {
+  done_ += by;
   if (!enabled_) return;
   const auto now = std::chrono::steady_clock::now();
   if (now - drawn_ < kRedraw && done_ < total_) return;

@@ -18,8 +18,11 @@ class ProgressBar {
   ProgressBar(const ProgressBar&) = delete;
   ProgressBar& operator=(const ProgressBar&) = delete;
 
+  /// Whether there is a terminal that it is drawn on.
+  static bool is_shown();
+
   /// Redraws at most ten times a second.
-  void advance();
+  void advance(std::int64_t by = 1);
 
  private:
   void draw();
