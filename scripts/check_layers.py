@@ -1,6 +1,6 @@
 """Checks the include rules of docs/architecture.md over the sources: check_layers.py [PROJECT_ROOT].
 
-Each room may include its own headers and those of the rooms named here; torch, Arrow, FFmpeg, fmt and spdlog only where
+Each room may include its own headers and those of the rooms named here; torch, Arrow, FFmpeg, libcurl, fmt and spdlog only where
 named. Prints every offending line; exit status 1 when there is one.
 """
 
@@ -21,6 +21,7 @@ RULES = {
     "host/checker": ({"plugin-api/include"}, {"torch"}),
     "host/check": ({"host/base", "host/accel", "host/checker", "plugin-api/include"}, set()),  # tensors.h
     "host/report": ({"host/base"}, set()),
+    "host/hub": ({"host/base", "host/accel", "host/report"}, {"curl"}),  # library.h, search.h, progress_bar.h
     "host/data": ({"host/base"}, {"arrow", "ffmpeg"}),
     "host/kernels": ({"host/base"}, set()),  # clones.h
     "host/fused": ({"host/kernels"}, {"torch"}),
@@ -28,14 +29,15 @@ RULES = {
     "host/optim": ({"host/base", "host/config", "host/fused", "host/kernels", "host/policy", "host/checkpoint"}, {"torch"}),  # parameter_group.h, shape_text.h, ema_state.h
     "host/precision": ({"host/base", "host/config", "host/accel", "plugin-api/include"}, {"torch"}),
     "host/checkpoint": ({"host/base"}, {"torch"}),
-    "host/train": ({"host/" + r for r in "base config accel report data fused policy optim precision checkpoint app".split()}, {"torch"}),
-    "host/app": ({"host/base", "host/config", "host/accel", "host/check", "host/data", "host/report"}, set()),
+    "host/train": ({"host/" + r for r in "base config accel hub report data fused policy optim precision checkpoint app".split()}, {"torch"}),
+    "host/app": ({"host/base", "host/config", "host/accel", "host/hub", "host/check", "host/data", "host/report"}, set()),
 }
 RULES["plugins/rocm"][0].add("plugins/cuda")  # torch calls the devices of both "cuda": gpu_backend.h
 LIBRARIES = {
     "torch": re.compile(r"^(torch|ATen|c10)/"),
     "arrow": re.compile(r"^(arrow|parquet)/"),
     "ffmpeg": re.compile(r"^lib(av|sw)\w+/"),
+    "curl": re.compile(r"^curl/"),
     "fmt": re.compile(r"^(fmt|spdlog)/"),
 }
 PLUGIN_HEADERS = {"lerobot_accel.h": "plugin-api/include"}

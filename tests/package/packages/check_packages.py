@@ -109,6 +109,7 @@ def check_debian_packages(arguments, work):
     expect(set(files) == names, f"packages: {set(files)}, expected {names}")
     expect("libspdlog" in depends["lerobot-native"] and "libavformat" in depends["lerobot-native"],
            f"lerobot-native depends on {depends['lerobot-native']}")
+    expect("libcurl4" in depends["lerobot-native"], f"lerobot-native depends on {depends['lerobot-native']}")
     for needed in ("lerobot-native", "lerobot-torch-cpu"):
         expect(needed in depends["lerobot-accel-cpu"], f"lerobot-accel-cpu depends on {depends['lerobot-accel-cpu']}")
     expect("torch" not in depends["lerobot-accel-" + OTHER], "an accelerator's package uses the user's torch")
