@@ -5,6 +5,7 @@
 
 #include "host/accel/activate.h"
 #include "host/accel/start.h"
+#include "host/app/hub_names.h"
 #include "host/app/trainer_entry.h"
 #include "host/base/affinity.h"
 #include "host/base/error.h"
@@ -32,7 +33,7 @@ accel::StartOptions start_options(const config::TrainCommand& command) {
 }
 
 int run(const std::vector<std::string>& arguments) {
-  const auto command = config::parse_train_command(arguments, std::cout);
+  const auto command = config::parse_train_command(arguments, std::cout, hub_names());
   if (!command) return 0;
   log::init(log_level(command->host.log_level));
   const accel::Started started = accel::start(start_options(*command));

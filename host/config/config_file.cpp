@@ -95,12 +95,16 @@ json::NonFinite non_finite(const fs::path& file, const std::string& text) {
 
 }  // namespace
 
-bool looks_like_hub_name(const std::string& text) {
+bool is_hub_name(const std::string& text) {
   const std::size_t slash = text.find('/');
   if (slash == std::string::npos || slash == 0 || slash + 1 == text.size()) return false;
   if (text.find('/', slash + 1) != std::string::npos || text[0] == '.' || text[0] == '~') return false;
-  return text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") ==
-         std::string::npos;
+  if (text.find_first_not_of("abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789-_./") !=
+      std::string::npos) {
+    return false;
+  }
+  std::error_code ignored;
+  return !fs::exists(text, ignored) && !directory_exists(fs::path(text).parent_path());
 }
 
 Strictness strictness_of(const fs::path& file) {
@@ -123,15 +127,9 @@ ConfigPath find_config(const std::string& text) {
     fail(ErrorKind::kConfig, "--config_path={}: found a directory without a configuration; looked for {}.{}",
          shell_quote(text), join(tried, ", "), steps_found(path));
   }
-  if (looks_like_hub_name(text) && !directory_exists(path.parent_path())) {
-    fail(ErrorKind::kConfig,
-         "--config_path={}: no such file or directory, and names on the hub are not supported yet. Download it first.",
-         shell_quote(text));
-  }
   fail(ErrorKind::kConfig,
        "--config_path={}: no such file or directory; needed a run's directory, checkpoints/last, checkpoints/<step>, "
-       "its "
-       "pretrained_model, or the train_config.json in it.{}",
+       "its pretrained_model, the train_config.json in it, or a run's name on the hub, ORG/NAME.{}",
        shell_quote(text), steps_found(path));
 }
 

@@ -26,7 +26,8 @@ Node read_config(const std::filesystem::path& file);
 /// Files named train_config.json or config.json were stored by a program, others written by a user.
 Strictness strictness_of(const std::filesystem::path& file);
 
-/// Whether the text is a name on the hub (`org/name`), not a path.
-bool looks_like_hub_name(const std::string& text);
+/// Whether the text is a name on the hub (`org/name`) and not a path: nothing of that name is here, nor a directory
+/// that it would be in.
+bool is_hub_name(const std::string& text);
 
 }  // namespace lerobot::config

@@ -32,8 +32,23 @@ void refuse_other_type(const Settings& settings, const std::string& section) {
                                settings.file_name, needed, section));
 }
 
+/// Where a policy lies, if it is a name on the hub and not a directory here.
+std::optional<std::filesystem::path> on_hub(const std::string& path, const Node* revision, const HubNames& hub) {
+  std::optional<std::string> wanted;
+  if (revision) Decoder("policy", Strictness::kStrict).read(*revision, "policy.pretrained_revision", wanted);
+  if (hub.policy && is_hub_name(path)) return hub.policy(path, wanted.value_or(""));
+  if (wanted) log::warn("policy.pretrained_revision: found {}, not looked at: the policy is a directory", *wanted);
+  return std::nullopt;
+}
+
+/// What --policy.path says.
+struct PolicySource {
+  std::string path;
+  std::optional<std::filesystem::path> directory;  ///< of a name on the hub
+};
+
 /// The policy of --policy.path (or of the key `path` in the file's policy), with the flags over it.
-std::optional<std::string> take_policy_path(const CommandLine& line, Settings& settings) {
+std::optional<PolicySource> take_policy_path(const CommandLine& line, Settings& settings, const HubNames& hub) {
   std::optional<std::string> path = line.policy_path;
   if (path && settings.typed.find("policy.type")) {
     fail(ErrorKind::kUsage,
@@ -50,12 +65,13 @@ std::optional<std::string> take_policy_path(const CommandLine& line, Settings& s
   } else if (const Node* typed = settings.typed.find("policy"); typed && typed->map()) {
     overrides = *typed;
   }
-  const auto file = find_policy_file(*path);
+  const auto directory = on_hub(*path, overrides.find("pretrained_revision"), hub);
+  const auto file = find_policy_file(directory ? directory->string() : *path);
   settings.policy_file_name = file.string();
   Node policy = read_policy_node(file);
   merge(policy, overrides);
   settings.merged.put("policy", std::move(policy));
-  return path;
+  return PolicySource{*path, directory};
 }
 
 /// A value that decides how the others are read.
@@ -65,26 +81,25 @@ bool read_bool(const Settings& settings, const std::string& path, bool initial) 
   return initial;
 }
 
-void read_policy(const Settings& settings, const std::optional<std::string>& path, TrainConfig& config) {
+void read_policy(const Settings& settings, const std::string& path, TrainConfig& config) {
   Decoder decoder(settings.policy_file_name, Strictness::kLenient);
   decoder.read(*settings.merged.find("policy"), "policy", config.policy);
   decoder.warn_about_rest();
   common(*config.policy).pretrained_path = path;
 }
 
-TrainConfig read_config_tree(const Settings& settings, const std::optional<std::string>& policy_path,
-                             bool uses_preset) {
+TrainConfig read_config_tree(const Settings& settings, const std::optional<PolicySource>& policy, bool uses_preset) {
   Node tree = settings.merged;
   if (uses_preset) {
     tree.erase("optimizer");
     tree.erase("scheduler");
   }
-  if (policy_path) tree.erase("policy");
+  if (policy) tree.erase("policy");
   TrainConfig config;
   Decoder decoder(settings.file_name, settings.strictness);
   decoder.read(tree, "", config);
   decoder.warn_about_rest();
-  if (policy_path) read_policy(settings, policy_path, config);
+  if (policy) read_policy(settings, policy->path, config);
   return config;
 }
 
@@ -133,18 +148,38 @@ void check_scaler_limits(const HostOptions& host, const TrainConfig& config) {
   if (host.min_loss_scale != defaults.min_loss_scale) refuse("min_loss_scale");
 }
 
-TrainCommand build(const CommandLine& line) {
-  std::optional<ConfigPath> found;
-  if (line.config_path) found = find_config(*line.config_path);
+/// A run on the hub: its configuration, or the newest checkpoint when it is to be resumed, which comes into the output
+/// directory that is typed, or a new one.
+ConfigPath find_on_hub(CommandLine& line, const HubNames& hub) {
+  const std::string& name = *line.config_path;
+  const ConfigPath config{hub.train_config(name), std::nullopt};
+  if (!read_bool(gather(line, config), "resume", false)) return config;
+  std::optional<std::string> run;
+  const Node* typed = line.settings.find("output_dir");
+  if (typed) Decoder("output_dir", Strictness::kStrict).read(*typed, "output_dir", run);
+  if (!run) run = dated_directory("resume");
+  line.settings.put("output_dir", Node{*run, Node::Origin::kTyped});
+  return find_config(hub.checkpoint(name, *run).string());
+}
+
+std::optional<ConfigPath> find(CommandLine& line, const HubNames& hub) {
+  if (!line.config_path) return std::nullopt;
+  if (hub.train_config && is_hub_name(*line.config_path)) return find_on_hub(line, hub);
+  return find_config(*line.config_path);
+}
+
+TrainCommand build(CommandLine line, const HubNames& hub) {
+  const std::optional<ConfigPath> found = find(line, hub);
   Settings settings = gather(line, found);
-  const auto policy_path = take_policy_path(line, settings);
+  const auto policy = take_policy_path(line, settings, hub);
   const bool resumes = read_bool(settings, "resume", false);
   const bool uses_preset = !resumes && read_bool(settings, "use_policy_training_preset", true);
 
   TrainCommand out;
   out.host = line.host;
-  out.config = read_config_tree(settings, policy_path, uses_preset);
+  out.config = read_config_tree(settings, policy, uses_preset);
   fill_in(settings, out.config);
+  if (policy) out.pretrained_directory = policy->directory;
   const Node* device = settings.merged.find("policy.device");
   out.device_typed = device && device->is_typed() && common(*out.config.policy).device.has_value();
   if (resumes) {
@@ -155,6 +190,10 @@ TrainCommand build(const CommandLine& line) {
   } else {
     out.config.checkpoint_path.reset();
     choose_optimizer(settings, out.config);
+    const auto& pretrained = common(*out.config.policy).pretrained_path;
+    if (!policy && pretrained) {
+      out.pretrained_directory = on_hub(*pretrained, settings.merged.find("policy.pretrained_revision"), hub);
+    }
   }
   validate(settings, out.config);
   check_scaler_limits(out.host, out.config);
@@ -177,7 +216,8 @@ void check_host_options(const HostOptions& host) {
 
 }  // namespace
 
-std::optional<TrainCommand> parse_train_command(const std::vector<std::string>& arguments, std::ostream& out) {
+std::optional<TrainCommand> parse_train_command(const std::vector<std::string>& arguments, std::ostream& out,
+                                                const HubNames& hub) {
   if (asks_for_help(arguments)) {
     print_help(arguments, out);
     return std::nullopt;
@@ -186,9 +226,9 @@ std::optional<TrainCommand> parse_train_command(const std::vector<std::string>& 
     out << "lerobot-train " << LEROBOT_VERSION << '\n';
     return std::nullopt;
   }
-  const CommandLine line = read_command_line(arguments);
+  CommandLine line = read_command_line(arguments);
   check_host_options(line.host);
-  return build(line);
+  return build(std::move(line), hub);
 }
 
 }  // namespace lerobot::config

@@ -30,8 +30,9 @@ struct Fields<PolicyCommon> {
       effective("private", &Config::private_repo, "written to config.json"),
       effective("tags", &Config::tags, "written to config.json"),
       effective("license", &Config::license, "written to config.json"),
-      effective("pretrained_path", &Config::pretrained_path, "directory whose model.safetensors is the start"),
-      default_only("pretrained_revision", &Config::pretrained_revision, "revision on the hub"));
+      effective("pretrained_path", &Config::pretrained_path,
+                "directory or name on the hub whose model.safetensors is the start"),
+      effective("pretrained_revision", &Config::pretrained_revision, "branch, tag or commit of a path on the hub"));
 };
 
 template <>

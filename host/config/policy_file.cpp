@@ -50,12 +50,9 @@ fs::path find_policy_file(const std::string& path) {
     }
     fail(ErrorKind::kConfig, "--policy.path={}: found no config.json in it. {}", shell_quote(path), cure);
   }
-  if (looks_like_hub_name(path)) {
-    fail(ErrorKind::kConfig,
-         "--policy.path={}: no such directory, and names on the hub are not supported yet. Download it first.",
-         shell_quote(path));
-  }
-  fail(ErrorKind::kConfig, "--policy.path={}: no such directory; needed one with config.json and model.safetensors.",
+  fail(ErrorKind::kConfig,
+       "--policy.path={}: no such directory; needed one with config.json and model.safetensors, or a name on the hub, "
+       "ORG/NAME.",
        shell_quote(path));
 }
 

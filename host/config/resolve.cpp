@@ -14,15 +14,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-std::string dated_directory(const std::string& job_name) {
-  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
-  std::tm local{};
-  localtime_r(&now, &local);
-  char stamp[32];
-  std::strftime(stamp, sizeof stamp, "%Y-%m-%d/%H-%M-%S", &local);
-  return format("outputs/train/{}_{}", stamp, job_name);
-}
-
 /// LeRobot's rule: a share of the processors, no more than there are episodes, never above 64.
 std::int64_t environments(std::int64_t asked, std::int64_t n_episodes) {
   if (asked == 0) {
@@ -53,6 +44,15 @@ bool is_same_directory(const fs::path& a, const fs::path& b) {
 }
 
 }  // namespace
+
+std::string dated_directory(const std::string& name) {
+  const std::time_t now = std::chrono::system_clock::to_time_t(std::chrono::system_clock::now());
+  std::tm local{};
+  localtime_r(&now, &local);
+  char stamp[32];
+  std::strftime(stamp, sizeof stamp, "%Y-%m-%d/%H-%M-%S", &local);
+  return format("outputs/train/{}_{}", stamp, name);
+}
 
 void fill_in(const Settings& settings, TrainConfig& config) {
   fill_in_dataset(settings, config.dataset);

@@ -7,6 +7,9 @@
 
 namespace lerobot::config {
 
+/// outputs/train/<date>/<time>_<name>, local time.
+std::string dated_directory(const std::string& name);
+
 /// Fills in what is left open: job_name, output_dir (outputs/train/<date>/<time>_<job_name>, local time),
 /// dataset.repo_id from the root's name, eval.batch_size from the number of processors; drops negative episodes to
 /// exclude, with a warning. Throws Error(kUsage) when there is neither a dataset nor a policy.

@@ -28,13 +28,13 @@ template <>
 struct Fields<DatasetConfig> {
   using Config = DatasetConfig;
   static constexpr auto list = std::tuple(
-      effective("repo_id", &Config::repo_id, "name of the dataset; may be left out when root is given"),
+      effective("repo_id", &Config::repo_id, "name of the dataset on the hub; may be left out when root is given"),
       default_only("repo_type", &Config::repo_type, "kind of repository").one_of("dataset|bucket"),
-      effective("root", &Config::root, "directory of the dataset; null: the hub's cache on this machine"),
+      effective("root", &Config::root, "directory of the dataset; null: below HF_LEROBOT_HOME, or from the hub"),
       effective("episodes", &Config::episodes, "only these episodes"),
       effective("exclude_episodes", &Config::exclude_episodes, "not these episodes"),
       section("image_transforms", &Config::image_transforms),
-      default_only("revision", &Config::revision, "revision on the hub"),
+      effective("revision", &Config::revision, "branch, tag or commit on the hub; null: the version read here, v3.0"),
       effective("use_imagenet_stats", &Config::use_imagenet_stats, "normalize images with ImageNet's statistics"),
       no_op("video_backend", &Config::video_backend, "FFmpeg decodes, whatever is named")
           .one_of("torchcodec|pyav|video_reader"),

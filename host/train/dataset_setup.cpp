@@ -3,6 +3,7 @@
 #include <ATen/ops/tensor.h>
 
 #include <algorithm>
+#include <set>
 
 #include "host/base/error.h"
 #include "host/base/json.h"
@@ -10,21 +11,13 @@
 #include "host/base/text.h"
 #include "host/data/preflight.h"
 #include "host/data/split.h"
+#include "host/hub/dataset.h"
 #include "host/policy/features.h"
 #include "host/train/batch.h"
 #include "host/train/missing_stats.h"
 
 namespace lerobot::train {
 namespace {
-
-namespace fs = std::filesystem;
-
-fs::path datasets_home() {
-  if (const auto home = environment("HF_LEROBOT_HOME")) return *home;
-  if (const auto home = environment("HF_HOME")) return fs::path(*home) / "lerobot";
-  if (const auto cache = environment("XDG_CACHE_HOME")) return fs::path(*cache) / "huggingface/lerobot";
-  return fs::path(environment("HOME").value_or("")) / ".cache/huggingface/lerobot";
-}
 
 /// The policy's windows, in frames, as the dataset's, in seconds.
 OrderedMap<std::vector<double>> delta_timestamps(const config::TrainConfig& config,
@@ -87,6 +80,22 @@ std::vector<std::string> policy_features(const data::DatasetMetadata& metadata,
   return keys;
 }
 
+/// The files of these episodes; nothing when all episodes are wanted.
+std::optional<std::vector<std::string>> files_of_choice(const data::DatasetMetadata& metadata,
+                                                        const config::DatasetConfig& config) {
+  const bool is_choice = !config.episodes.value_or(std::vector<std::int64_t>{}).empty() ||
+                         !config.exclude_episodes.value_or(std::vector<std::int64_t>{}).empty();
+  if (!is_choice) return std::nullopt;
+  std::set<std::string> files;
+  for (const data::Episode& episode : data::choose_episodes(metadata, config.episodes, config.exclude_episodes)) {
+    files.insert(metadata.data_path(episode));
+    for (std::size_t video = 0; video < metadata.video_keys().size(); ++video) {
+      files.insert(metadata.video_path(episode, video));
+    }
+  }
+  return std::vector<std::string>(files.begin(), files.end());
+}
+
 /// What the loaders of training and of evaluation have in common.
 data::LoaderOptions loading(const config::TrainConfig& config) {
   data::LoaderOptions options;
@@ -102,24 +111,13 @@ at::Tensor to_tensor(const data::Stat& stat) {
 
 }  // namespace
 
-fs::path dataset_root(const config::DatasetConfig& config) {
-  if (config.root) return *config.root;
-  const fs::path root = datasets_home() / config.repo_id;
-  if (!fs::exists(root / "meta/info.json")) {
-    fail(ErrorKind::kData,
-         "--dataset.repo_id={}: not found at {}, and downloading from the hub is not supported yet. Name the folder "
-         "that "
-         "holds meta/, data/ and videos/ with --dataset.root.",
-         config.repo_id, root.string());
-  }
-  return root;
-}
-
 Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cache_mb) {
   const config::DatasetConfig& wanted = config.dataset;
   data::DatasetOptions options;
-  options.root = dataset_root(wanted);
+  const hub::DatasetPlace place = hub::find_dataset({wanted.root, wanted.repo_id, wanted.revision.value_or("")});
+  options.root = place.root();
   options.metadata = std::make_shared<const data::DatasetMetadata>(data::DatasetMetadata::load(options.root));
+  place.fetch(files_of_choice(*options.metadata, wanted));
   options.episodes = wanted.episodes;
   options.exclude_episodes = wanted.exclude_episodes;
   options.delta_timestamps = delta_timestamps(config, *options.metadata);

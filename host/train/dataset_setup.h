@@ -1,7 +1,6 @@
 #pragma once
 
 #include <cstdint>
-#include <filesystem>
 #include <memory>
 
 #include "host/config/train_config.h"
@@ -11,17 +10,14 @@
 
 namespace lerobot::train {
 
-/// Where a dataset without --dataset.root would lie: $HF_LEROBOT_HOME/<repo_id>. Throws Error(kData) when neither that
-/// nor the root is there; nothing is downloaded.
-std::filesystem::path dataset_root(const config::DatasetConfig& config);
-
 /// What a run trains on, and what it takes its held-out loss from: null without --dataset.eval_split and --eval_steps.
 struct Datasets {
   std::shared_ptr<const data::Dataset> train, held_out;
 };
 
 /// Opens the chosen episodes, split by --dataset.eval_split, with the windows that the policy asks for. Both parts
-/// share the metadata, and the memory for frames by their numbers of frames. Checks the files. Throws Error(kData).
+/// share the metadata, and the memory for frames by their numbers of frames. Downloads what is on the hub only (the
+/// files of the chosen episodes). Checks the files. Throws Error(kData).
 Datasets open_datasets(const config::TrainConfig& config, std::int64_t frame_cache_mb);
 
 /// The statistics that normalization uses, by the policy's names of the features: the dataset's, cameras with

@@ -105,7 +105,7 @@ class Run {
   void find_initial_weights() {
     const auto& pretrained = config::common(policy_config()).pretrained_path;
     if (pretrained) {
-      initial_model_ = checkpoint::load_model(*pretrained);
+      initial_model_ = checkpoint::load_model(command_.pretrained_directory.value_or(*pretrained));
     } else if (const auto* act = std::get_if<config::ActConfig>(&policy_config())) {
       backbone_file_ = checkpoint::find_backbone_file(act->pretrained_backbone_weights, act->vision_backbone);
     }

@@ -102,8 +102,7 @@ TEST(CommandLine, AcceptsUnsupportedFlagsAtTheirDefaultOrOffValue) {
                           "--save_checkpoint_to_hub=true",
                           "--checkpoint_format=dcp",
                           "--checkpoint_format=DCP",
-                          "--accelerator.activation_checkpointing.mode=full",
-                          "--dataset.revision=main"};
+                          "--accelerator.activation_checkpointing.mode=full"};
   for (const std::string& flag : refused) {
     const Refusal refusal = refusal_of_basics({flag});
     EXPECT_EQ(refusal.kind, ErrorKind::kUsage) << flag;

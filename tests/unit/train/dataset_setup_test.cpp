@@ -188,15 +188,16 @@ TEST_F(MissingStats, AndTheOthersGoByThePolicysNamesOfTheFeatures) {
 }
 
 TEST(DatasetSetup, DatasetThatIsNotOnThisMachineNamesTheFolderAndTheCure) {
-  config::DatasetConfig config;
-  config.repo_id = "nobody/nothing";
+  config::TrainConfig config = fresh("pusht_keypoints");
+  config.dataset.root = "nowhere/at/all";
+  config.dataset.repo_id = "local/all";
   try {
-    dataset_root(config);
+    open_datasets(config, 16);
     FAIL();
   } catch (const Error& error) {
     EXPECT_EQ(error.kind(), ErrorKind::kData);
     EXPECT_THAT(error.what(),
-                ::testing::AllOf(::testing::HasSubstr("nobody/nothing"), ::testing::HasSubstr("--dataset.root")));
+                ::testing::AllOf(::testing::HasSubstr("nowhere/at/all"), ::testing::HasSubstr("--dataset.repo_id")));
   }
 }
 
