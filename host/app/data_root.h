@@ -5,8 +5,10 @@
 
 namespace lerobot {
 
-/// The folder of a dataset: the path itself, or where the trainer looks for the dataset of that name (org/name) on this
-/// machine. Throws Error(kData) that names both places when neither is there.
-std::filesystem::path find_dataset(const std::string& path_or_name);
+enum class Part { kMeta, kAll };
+
+/// The folder of a dataset: the path itself, or the dataset of that name (org/name) where the trainer looks for it;
+/// this part of it is downloaded when it is not on this machine. Throws Error(kData) that names what was tried.
+std::filesystem::path find_dataset(const std::string& path_or_name, Part part);
 
 }  // namespace lerobot

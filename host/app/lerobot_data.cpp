@@ -22,7 +22,8 @@ constexpr std::string_view kHelp =
   lerobot-data check DATASET [--all]   what keeps it from being trained on, file by file, with the trainer's own code
   lerobot-data show DATASET FRAME      one frame of the dataset: its cameras as a picture, its numbers as text
 
-DATASET is the folder that holds meta/ and data/, or the name (org/name) of one under $HF_LEROBOT_HOME.
+DATASET is the folder that holds meta/ and data/, or the name (org/name) of one under $HF_LEROBOT_HOME or on the hub: it is downloaded
+when it is not here, by info its meta/ only.
 FRAME counts from 0 over the whole dataset; EPISODE:FRAME counts within an episode.
 
   --json             for programs: one JSON object (docs/datasets.md)
@@ -140,7 +141,8 @@ int run(const std::vector<std::string>& all) {
       arguments.show.frame = number_in_it;
     }
   }
-  const DataCommand what{.root = find_dataset(arguments.words[1]), .json = arguments.json};
+  const Part part = command == "info" ? Part::kMeta : Part::kAll;
+  const DataCommand what{.root = find_dataset(arguments.words[1], part), .json = arguments.json};
   if (command == "info") return show_info(what);
   if (command == "show") return show_item(what, arguments.show);
   log::init(log::Level::kError);  // What the readers warn of is among the findings.

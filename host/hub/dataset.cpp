@@ -41,11 +41,10 @@ void require_hub_name(const DatasetName& name) {
          shell_quote(*name.root));
   }
   if (is_repo_id(name.repo_id) && !is_made_up(name.repo_id)) return;
-  fail(
-      ErrorKind::kData,
-      "--dataset.repo_id={}: not found at {}, and not the name of a dataset on the hub, ORG/NAME. Name the folder that "
-      "holds meta/, data/ and videos/ with --dataset.root.",
-      shell_quote(name.repo_id), (lerobot_home() / name.repo_id).string());
+  fail(ErrorKind::kData,
+       "{}={}: not found at {}, and not the name of a dataset on the hub, ORG/NAME. Name the folder that "
+       "holds meta/, data/ and videos/ with --dataset.root.",
+       name.flag, shell_quote(name.repo_id), (lerobot_home() / name.repo_id).string());
 }
 
 }  // namespace
@@ -73,7 +72,7 @@ DatasetPlace find_dataset(const DatasetName& name) {
                     .paths = std::vector<std::string>{"meta/"},
                     .extras = {},
                     .folder = name.root,
-                    .flag = "--dataset.repo_id=" + name.repo_id};
+                    .flag = name.flag + "=" + name.repo_id};
   const Fetched fetched = fetch(place.request_);
   place.root_ = fetched.root;
   place.request_.revision = fetched.commit;

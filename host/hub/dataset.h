@@ -14,6 +14,7 @@ struct DatasetName {
   std::optional<std::string> root;  ///< --dataset.root
   std::string repo_id;              ///< --dataset.repo_id; "local/..." stands for a root that was given without one
   std::string revision;             ///< --dataset.revision, or empty
+  std::string flag = "--dataset.repo_id";  ///< what the user wrote the name to, for messages
 };
 
 /// Where a dataset's files are, and how to get those that are not there yet.

@@ -73,13 +73,18 @@ TEST_F(DataProgram, FindsADatasetByItsName) {
   const Outcome outcome = data_program({"info", "org/name"}, {{"HF_LEROBOT_HOME", scratch().string()}});
   EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
   EXPECT_THAT(outcome.out, HasSubstr("1270"));
-  const Outcome missing = data_program({"info", "org/other"}, {{"HF_LEROBOT_HOME", scratch().string()}});
+  const Outcome missing =
+      data_program({"info", "org/other"}, {{"HF_LEROBOT_HOME", scratch().string()}, {"HF_HUB_OFFLINE", "1"}});
   EXPECT_EQ(missing.exit_code, 4);
-  EXPECT_THAT(missing.out, AllOf(HasSubstr("no dataset at org/other"), HasSubstr((scratch() / "org/other").string())));
+  EXPECT_THAT(missing.out, AllOf(HasSubstr("DATASET=org/other"), HasSubstr("HF_HUB_OFFLINE")));
+  const Outcome no_name = data_program({"check", "not/a/name"});
+  EXPECT_EQ(no_name.exit_code, 4);
+  EXPECT_THAT(no_name.out, HasSubstr("no dataset at not/a/name"));
 }
 
 TEST_F(DataProgram, SaysThatSoundDatasetsAreSound) {
-  for (const char* name : {"pusht_keypoints", "pusht_sim", "pusht_sim_h264", "pusht_image", "aloha_sim"}) {
+  for (const char* name :
+       {"pusht_keypoints", "pusht_sim", "pusht_sim_h264", "pusht_image", "aloha_sim", "pusht_sim_v21"}) {
     const Outcome outcome = data_program({"check", root(name)});
     EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
     EXPECT_THAT(outcome.out, HasSubstr(": sound (")) << name;

@@ -90,6 +90,20 @@ TEST_F(TrainHub, ChosenEpisodesDownloadTheirFilesOnly) {
   EXPECT_THAT(server_->requests("storage", "/videos/observation.image/chunk-001/"), IsEmpty());
 }
 
+TEST_F(TrainHub, LerobotDataDownloadsWhatItReads) {
+  const std::string program = LEROBOT_STAGE "/bin/lerobot-data";
+  const Outcome info = run_program(program, {"info", "org/pusht_keypoints"}, environment());
+  ASSERT_EQ(info.exit_code, 0) << info.out;
+  EXPECT_THAT(info.out, HasSubstr("1270"));
+  EXPECT_THAT(server_->requests("storage", "/data/"), IsEmpty());
+  const Outcome check = run_program(program, {"check", "org/pusht_keypoints"}, environment());
+  EXPECT_EQ(check.exit_code, 0) << check.out;
+  EXPECT_THAT(check.out, HasSubstr(": sound ("));
+  const Outcome absent = run_program(program, {"info", "org/absent"}, environment());
+  EXPECT_EQ(absent.exit_code, 4) << absent.out;
+  EXPECT_THAT(absent.out, HasSubstr("DATASET=org/absent"));
+}
+
 TEST_F(TrainHub, PolicyByItsNameStartsFromItsWeights) {
   const auto from = [&](const std::string& policy, const std::string& output) {
     return std::vector<std::string>{"--dataset.root=" + test_data("datasets/pusht_keypoints").string(),
