@@ -16,7 +16,8 @@ RULES = {
     "plugin-api/template": ({"plugin-api/include", "plugin-api/sdk", "plugin-api/sdk/torch"}, {"torch"}),
     **{"plugins/" + p: ({"plugin-api/include", "plugin-api/sdk", "plugin-api/sdk/torch"}, {"torch"}) for p in "cpu cuda rocm xpu mps".split()},
     "host/base": (set(), {"fmt"}),
-    "host/config": ({"host/base"}, set()),
+    "host/runs": ({"host/base"}, set()),
+    "host/config": ({"host/base", "host/runs"}, set()),
     "host/accel": ({"host/base", "plugin-api/include"}, set()),
     "host/checker": ({"plugin-api/include"}, {"torch"}),
     "host/check": ({"host/base", "host/accel", "host/checker", "plugin-api/include"}, set()),  # tensors.h
@@ -28,8 +29,8 @@ RULES = {
     "host/policy": ({"host/base", "host/config", "host/fused", "host/kernels"}, {"torch"}),
     "host/optim": ({"host/base", "host/config", "host/fused", "host/kernels", "host/policy", "host/checkpoint"}, {"torch"}),  # parameter_group.h, shape_text.h, ema_state.h
     "host/precision": ({"host/base", "host/config", "host/accel", "plugin-api/include"}, {"torch"}),
-    "host/checkpoint": ({"host/base"}, {"torch"}),
-    "host/train": ({"host/" + r for r in "base config accel hub report data fused policy optim precision checkpoint app".split()}, {"torch"}),
+    "host/checkpoint": ({"host/base", "host/runs"}, {"torch"}),
+    "host/train": ({"host/" + r for r in "base runs config accel hub report data fused policy optim precision checkpoint app".split()}, {"torch"}),
     "host/app": ({"host/base", "host/config", "host/accel", "host/hub", "host/check", "host/data", "host/report"}, set()),
 }
 RULES["plugins/rocm"][0].add("plugins/cuda")  # torch calls the devices of both "cuda": gpu_backend.h

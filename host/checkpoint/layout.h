@@ -5,62 +5,64 @@
 #include <functional>
 #include <optional>
 #include <string>
-#include <vector>
+
+#include "host/runs/run_folder.h"
 
 namespace lerobot::checkpoint {
 
-inline constexpr const char* kCheckpoints = "checkpoints";
-inline constexpr const char* kLast = "last";
-inline constexpr const char* kPretrainedModel = "pretrained_model";
+using runs::kCheckpoints;
+using runs::kConfigFile;
+using runs::kLast;
+using runs::kModelFile;
+using runs::kNextLast;
+using runs::kOptimizerFile;
+using runs::kParamGroupsFile;
+using runs::kPretrainedModel;
+using runs::kReplacedPrefix;
+using runs::kRngFile;
+using runs::kStepFile;
+using runs::kTemporaryPrefix;
+using runs::kTrainConfigFile;
+using runs::kTrainingState;
+using runs::list_checkpoints;
+using runs::read_last;
+using runs::step_name;
 inline constexpr const char* kPretrainedModelEma = "pretrained_model_ema";
-inline constexpr const char* kTrainingState = "training_state";
-inline constexpr const char* kModelFile = "model.safetensors";
-inline constexpr const char* kConfigFile = "config.json";
-inline constexpr const char* kTrainConfigFile = "train_config.json";
-inline constexpr const char* kStepFile = "training_step.json";
-inline constexpr const char* kRngFile = "rng_state.safetensors";
-inline constexpr const char* kOptimizerFile = "optimizer_state.safetensors";
-inline constexpr const char* kParamGroupsFile = "optimizer_param_groups.json";
 inline constexpr const char* kSchedulerFile = "scheduler_state.json";
 inline constexpr const char* kScalerFile = "scaler_state.json";
 inline constexpr const char* kEmaFile = "ema_state.pt";
-inline constexpr const char* kTemporaryPrefix = ".tmp-";  ///< a checkpoint being written
-inline constexpr const char* kReplacedPrefix = ".old-";   ///< one that gives way to another of the same step
+inline constexpr const char* kRemovableFile = "keep_last_checkpoints";  ///< marks one that remove_surplus() may remove
 
-/// The directory name of a step: zero-padded to the digits of the run's total, at least six.
-std::string step_name(std::int64_t step, std::int64_t total_steps);
-
-/// The step directories under <output_dir>/checkpoints, highest step first, complete or not.
-std::vector<std::filesystem::path> list_checkpoints(const std::filesystem::path& output_dir);
-
-/// What keeps a directory from being a whole checkpoint that can be resumed, in words; nothing if it is one. Looks at
-/// names, at the JSON of the position and at the layout of the tensor files, not at their numbers.
+/// runs::find_defect, and what takes a closer look at: the position's fields and the average of the weights.
 std::optional<std::string> find_defect(const std::filesystem::path& checkpoint_dir);
 inline bool is_complete(const std::filesystem::path& checkpoint_dir) {
   return !find_defect(checkpoint_dir);
 }
 
-/// The complete checkpoint of the highest step.
-std::optional<std::filesystem::path> find_latest(const std::filesystem::path& output_dir);
-
-/// Where `last` points: through the link, or through the pointer file that stands for it where links cannot be made.
-/// Nothing when there is no `last` or it leads nowhere.
-std::optional<std::filesystem::path> read_last(const std::filesystem::path& output_dir);
-
 /// Throws Error(kIo) when something of the user's stands where `last` must go (a real directory, a file of other
 /// content).
 void check_last(const std::filesystem::path& output_dir);
 
-/// Makes `last` point at a step directory, at no instant at nothing: link or pointer file under another name, then
-/// renamed. `symlink` is the system's function, or a test's.
+/// Makes `last` point at a step directory, at no instant at nothing, in two steps around the one that puts the
+/// directory in its place: a pointer under another name, which tells a resumed run where an interrupted save was, and
+/// its renaming. `symlink` is the system's function, or a test's; where it can make no links the pointer is a small
+/// file. Throw Error(kIo).
 using Symlink = std::function<int(const char* target, const char* link)>;
-void point_last(const std::filesystem::path& output_dir, const std::string& step_directory, const Symlink& symlink);
+void announce_last(const std::filesystem::path& output_dir, const std::string& step_directory, const Symlink& symlink);
+void move_last(const std::filesystem::path& output_dir);
 
 /// Removes what an interrupted save left behind, and puts back a checkpoint that it had moved aside. For the process
 /// that alone writes to this folder.
 void remove_leftovers(const std::filesystem::path& output_dir);
 
-/// Renames `temporary` to `target`; what stood there before goes away only afterwards.
-void move_into_place(const std::filesystem::path& temporary, const std::filesystem::path& target);
+/// Renames `temporary` to `target`. Returns where what stood there before is now, which nobody needs any more. Throws
+/// Error(kIo); both are then as before.
+std::optional<std::filesystem::path> move_into_place(const std::filesystem::path& temporary,
+                                                     const std::filesystem::path& target);
+
+/// Of the complete checkpoints up to the one of `newest` that are marked as removable, removes all but the newest
+/// `keep`. Unmarked ones were saved by somebody else or are to stay; later steps are of another branch of the run; a
+/// directory with anything in it that a save does not write stays as well. What cannot be removed is a warning.
+void remove_surplus(const std::filesystem::path& newest, std::int64_t keep);
 
 }  // namespace lerobot::checkpoint

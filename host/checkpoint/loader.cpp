@@ -52,7 +52,7 @@ void load_optimizer(const fs::path& state, Checkpoint& out) {
         ErrorKind::kCheckpoint,
         "{}: no such file: without the optimizer's state training cannot continue. Choose another checkpoint, or start "
         "from these weights with --policy.path={}.",
-        (state / kOptimizerFile).string(), (state.parent_path() / kPretrainedModel).string());
+        (state / kOptimizerFile).string(), shell_quote((state.parent_path() / kPretrainedModel).string()));
   }
   out.optimizer = read_tensors(state / kOptimizerFile);
   out.optimizer_param_groups =

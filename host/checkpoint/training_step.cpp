@@ -65,6 +65,7 @@ TrainingStep read_training_step(const std::filesystem::path& path) {
     out.parallelism = parallelism;
   }
   out.skipped_updates = fields.number("skipped_updates", 0).value_or(0);
+  out.schedule_steps = fields.number("schedule_steps", 1);
   return out;
 }
 
@@ -80,6 +81,7 @@ std::string training_step_json(const TrainingStep& step) {
                                     {"ulysses_degree", p->ulysses_degree}};
   }
   if (step.skipped_updates > 0) out["skipped_updates"] = step.skipped_updates;
+  if (step.schedule_steps) out["schedule_steps"] = *step.schedule_steps;
   return json::write(out, {.indent = 4, .escape_non_ascii = false});
 }
 

@@ -25,7 +25,9 @@ struct TrainingStep {
   std::optional<std::int64_t> batch_size;
   std::optional<std::int64_t> grad_accum_steps;
   std::optional<Parallelism> parallelism;
-  std::int64_t skipped_updates = 0;  ///< that overflowed in fp16; a key of ours, which LeRobot does not read
+  // Keys of ours, which LeRobot does not read:
+  std::int64_t skipped_updates = 0;                 ///< that overflowed in fp16
+  std::optional<std::int64_t> schedule_steps = {};  ///< of the learning rate, where they are not the run's
 
   bool operator==(const TrainingStep&) const = default;
 };

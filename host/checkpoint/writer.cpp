@@ -18,6 +18,9 @@ namespace {
 constexpr json::WriteOptions kStateJson{.indent = 4, .escape_non_ascii = false};
 constexpr json::WriteOptions kProcessorJson{.indent = 2, .escape_non_ascii = true};
 
+constexpr std::string_view kRemovableText =
+    "A later save with --keep_last_checkpoints may remove this checkpoint. Delete this file to keep it.\n";
+
 /// The model with the averages in the parameters' place; its buffers stay.
 Tensors averaged(const Tensors& model, const EmaState& ema) {
   Tensors out = model;
@@ -31,8 +34,8 @@ Tensors averaged(const Tensors& model, const EmaState& ema) {
 
 }  // namespace
 
-CheckpointWriter::CheckpointWriter(fs::path output_dir, std::int64_t total_steps, SaveHooks hooks)
-    : output_dir_(std::move(output_dir)), total_steps_(total_steps), hooks_(std::move(hooks)) {
+CheckpointWriter::CheckpointWriter(fs::path output_dir, const WriterOptions& options, SaveHooks hooks)
+    : output_dir_(std::move(output_dir)), options_(options), hooks_(std::move(hooks)) {
   if (!hooks_.symlink) hooks_.symlink = ::symlink;
   check_last(output_dir_);
   remove_leftovers(output_dir_);
@@ -47,10 +50,11 @@ bool CheckpointWriter::check_room(std::uint64_t bytes) const {
 }
 
 fs::path CheckpointWriter::save(const Checkpoint& checkpoint, const std::function<void()>& written) {
-  const std::string name = step_name(checkpoint.position.step, total_steps_);
+  const std::string name = step_name(checkpoint.position.step, options_.total_steps);
   const fs::path checkpoints = output_dir_ / kCheckpoints;
   const fs::path temporary = checkpoints / (kTemporaryPrefix + name);
   const fs::path target = checkpoints / name;
+  bool in_place = false;
   try {
     check_last(output_dir_);
     fs::remove_all(temporary);
@@ -59,20 +63,38 @@ fs::path CheckpointWriter::save(const Checkpoint& checkpoint, const std::functio
     if (written) written();
     files.flush();
     reached("flushed");
-    move_into_place(temporary, target);
-    reached("renamed");
-    point_last(output_dir_, name, hooks_.symlink);
-    reached(kLast);
+    put_in_place(temporary, target, in_place);
   } catch (const std::exception& error) {
+    const auto* known = dynamic_cast<const Error*>(&error);
+    const ErrorKind kind = known ? known->kind() : ErrorKind::kIo;
+    if (in_place) {
+      fail(kind, "the checkpoint of step {} is in its place, but {} may not lead to it after a power cut: {}",
+           checkpoint.position.step, (checkpoints / kLast).string(), error.what());
+    }
     std::error_code ec;
     fs::remove_all(temporary, ec);
-    const auto* known = dynamic_cast<const Error*>(&error);
-    fail(known ? known->kind() : ErrorKind::kIo,
+    fs::remove(checkpoints / kNextLast, ec);
+    fail(kind,
          "the checkpoint of step {} was not saved (it needs about {} bytes, {} are free; earlier ones are untouched): "
          "{}",
          checkpoint.position.step, size_on_disk(checkpoint), free_bytes(output_dir_), error.what());
   }
+  if (options_.keep_last > 0) remove_surplus(target, options_.keep_last);
   return target;
+}
+
+void CheckpointWriter::put_in_place(const fs::path& temporary, const fs::path& target, bool& in_place) const {
+  announce_last(output_dir_, target.filename().string(), hooks_.symlink);
+  const auto replaced = move_into_place(temporary, target);
+  in_place = true;
+  sync_directory(target.parent_path());
+  reached("renamed");
+  move_last(output_dir_);
+  reached(kLast);
+  if (!replaced) return;
+  std::error_code ec;
+  fs::remove_all(*replaced, ec);
+  if (ec) log::warn("{}: a replaced checkpoint cannot be removed: {}", replaced->string(), ec.message());
 }
 
 void CheckpointWriter::write_files(const Checkpoint& checkpoint, UnflushedFiles& files) const {
@@ -101,6 +123,7 @@ void CheckpointWriter::write_training_state(const Checkpoint& checkpoint, Unflus
     text(file, json::write(value, kStateJson));
   };
   text(kStepFile, training_step_json(checkpoint.position));
+  if (options_.keep_last > 0) text(kRemovableFile, kRemovableText);
   write_file(files, folder / kRngFile, checkpoint.rng);
   if (checkpoint.scheduler) object(kSchedulerFile, *checkpoint.scheduler);
   if (checkpoint.scaler) object(kScalerFile, *checkpoint.scaler);

@@ -4,6 +4,7 @@
 #include <filesystem>
 #include <functional>
 #include <string_view>
+#include <utility>
 
 #include "host/checkpoint/checkpoint.h"
 #include "host/checkpoint/layout.h"
@@ -18,13 +19,20 @@ struct SaveHooks {
   Symlink symlink;  ///< instead of the system's
 };
 
+struct WriterOptions {
+  std::int64_t total_steps = 0;  ///< of the run: the names of steps have as many digits
+  std::int64_t keep_last = 0;    ///< after a save all but so many of the checkpoints that it marked go; 0: none goes
+};
+
 /// Writes checkpoints in LeRobot's layout, one process per output folder. Files go to a temporary sibling, all are
-/// flushed, the directory is renamed, and only then `last` moves: from the first save on a complete checkpoint exists
-/// at every instant.
+/// flushed, the directory is renamed, only then `last` moves, and only then older ones go: from the first save on a
+/// complete checkpoint exists at every instant.
 class CheckpointWriter {
  public:
   /// Removes what an interrupted save left. Throws Error(kIo) when `last` is something of the user's.
-  CheckpointWriter(std::filesystem::path output_dir, std::int64_t total_steps, SaveHooks hooks = {});
+  CheckpointWriter(std::filesystem::path output_dir, const WriterOptions& options, SaveHooks hooks = {});
+  CheckpointWriter(std::filesystem::path output_dir, std::int64_t total_steps, SaveHooks hooks = {})
+      : CheckpointWriter(std::move(output_dir), WriterOptions{.total_steps = total_steps}, std::move(hooks)) {}
 
   /// Warns when the disk has no room for a checkpoint of this many bytes; false then.
   bool check_room(std::uint64_t bytes) const;
@@ -35,6 +43,9 @@ class CheckpointWriter {
   std::filesystem::path save(const Checkpoint& checkpoint, const std::function<void()>& written = {});
 
  private:
+  /// Puts the flushed files in their place and moves `last`. Throws Error(kIo); `in_place` says whether the checkpoint
+  /// is there all the same.
+  void put_in_place(const std::filesystem::path& temporary, const std::filesystem::path& target, bool& in_place) const;
   void write_files(const Checkpoint& checkpoint, UnflushedFiles& files) const;
   /// The folder that --policy.path takes.
   void write_model(const Checkpoint& checkpoint, const Tensors& tensors, UnflushedFiles& files,
@@ -47,7 +58,7 @@ class CheckpointWriter {
   void reached(std::string_view point) const;
 
   std::filesystem::path output_dir_;
-  std::int64_t total_steps_;
+  WriterOptions options_;
   SaveHooks hooks_;
 };
 

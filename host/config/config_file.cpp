@@ -7,15 +7,17 @@
 #include "host/base/error.h"
 #include "host/base/file.h"
 #include "host/base/json.h"
+#include "host/base/log.h"
 #include "host/base/text.h"
+#include "host/runs/run_folder.h"
 
 namespace lerobot::config {
 namespace {
 
 namespace fs = std::filesystem;
 
-constexpr std::string_view kFileName = "train_config.json";
-constexpr std::string_view kModelDirectory = "pretrained_model";
+constexpr std::string_view kFileName = runs::kTrainConfigFile;
+constexpr std::string_view kModelDirectory = runs::kPretrainedModel;
 
 bool file_exists(const fs::path& path) {
   std::error_code ignored;
@@ -49,27 +51,46 @@ std::optional<fs::path> checkpoint_of(const fs::path& file) {
   return without_link(model.parent_path());
 }
 
-std::vector<std::string> steps_in(const fs::path& checkpoints) {
-  std::vector<std::string> out;
-  std::error_code ignored;
-  for (fs::directory_iterator at(checkpoints, ignored), end; !ignored && at != end; at.increment(ignored)) {
-    const std::string name = at->path().filename().string();
-    const bool is_step = !name.empty() && name.find_first_not_of("0123456789") == std::string::npos;
-    if (is_step && file_exists(at->path() / kModelDirectory / kFileName)) out.push_back(name);
-  }
-  std::sort(out.begin(), out.end());
-  return out;
-}
-
-/// The end of a message about `directory`: the steps it does hold.
-std::string steps_found(const fs::path& directory) {
-  for (const fs::path& checkpoints : {directory / "checkpoints", directory, directory.parent_path()}) {
-    const auto steps = steps_in(checkpoints);
+/// The end of a message about a path: the steps that the run in it, or around it, does hold.
+std::string steps_found(const fs::path& path) {
+  fs::path run = path;
+  constexpr int kDepth = 5;  // of a checkpoint's train_config.json in its run
+  for (int i = 0; i < kDepth; ++i, run = run.parent_path()) {
+    std::vector<std::string> steps;
+    for (const fs::path& step : runs::list_checkpoints(run)) {
+      if (file_exists(step / kModelDirectory / kFileName)) steps.push_back(step.filename().string());
+    }
     if (steps.empty()) continue;
-    return format(" Steps there: {}. Write --config_path={}.", join(steps, ", "),
-                  shell_quote((checkpoints / steps.back()).string()));
+    const fs::path newest = run / runs::kCheckpoints / steps.front();
+    std::reverse(steps.begin(), steps.end());
+    return format(" Steps there: {}. Write --config_path={}.", join(steps, ", "), shell_quote(newest.string()));
   }
   return " There are no checkpoints there.";
+}
+
+/// The run whose newest checkpoint the path asks for: the run's directory, its checkpoints, `last` or a place in it.
+std::optional<fs::path> run_asked_for(const fs::path& path) {
+  if (directory_exists(path / runs::kCheckpoints)) return path;
+  std::error_code ignored;
+  fs::path run = without_trailing_slash(fs::absolute(path, ignored));
+  for (const std::string_view part : {kFileName, kModelDirectory, std::string_view(runs::kLast)}) {
+    if (run.filename() == part) run = run.parent_path();
+  }
+  if (run.filename() != runs::kCheckpoints) return std::nullopt;
+  run = run.parent_path();
+  return path.is_relative() ? run.lexically_proximate(fs::current_path(ignored)) : run;
+}
+
+/// The configuration of a run's newest complete checkpoint.
+std::optional<ConfigPath> find_newest(const fs::path& run) {
+  runs::put_back_replaced(run);
+  const auto newest = runs::find_newest(run);
+  if (!newest) return std::nullopt;
+  const fs::path checkpoint = newest->checkpoint.lexically_normal();
+  if (!newest->note.empty()) {
+    log::warn("{}: the newest complete checkpoint is taken ({})", checkpoint.string(), newest->note);
+  }
+  return ConfigPath{checkpoint / kModelDirectory / kFileName, checkpoint};
 }
 
 /// rabc_*, the weighting of samples of releases before `sample_weighting`.
@@ -114,11 +135,15 @@ Strictness strictness_of(const fs::path& file) {
 
 ConfigPath find_config(const std::string& text) {
   const fs::path path = without_trailing_slash(text);
-  if (file_exists(path)) return {path, checkpoint_of(path)};
+  if (const auto run = run_asked_for(path)) {
+    if (const auto newest = find_newest(*run)) return *newest;
+  }
+  // A pointer file is no configuration.
+  if (file_exists(path) && !runs::read_pointer_file(path)) return {path, checkpoint_of(path)};
   if (directory_exists(path)) {
     const std::vector<fs::path> candidates{path / kFileName, path / kModelDirectory / kFileName,
-                                           path / "checkpoints" / "last" / kModelDirectory / kFileName,
-                                           path / "last" / kModelDirectory / kFileName};
+                                           path / runs::kCheckpoints / runs::kLast / kModelDirectory / kFileName,
+                                           path / runs::kLast / kModelDirectory / kFileName};
     std::vector<std::string> tried;
     for (const fs::path& candidate : candidates) {
       if (file_exists(candidate)) return {candidate, checkpoint_of(candidate)};

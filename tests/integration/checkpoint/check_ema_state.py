@@ -8,7 +8,6 @@ The opcodes and globals are those of torch/_weights_only_unpickler.py of torch 2
 import io
 import pickle
 import pickletools
-import signal
 import subprocess
 import sys
 import tempfile
@@ -74,8 +73,7 @@ def main():
     assert unaccepted(pickle.dumps(Path("x"), protocol=2)), "the check accepts any global"
     expected = check(golden)
     with tempfile.TemporaryDirectory() as folder:
-        ended = subprocess.run([saver, folder, "last", "1"], stdout=subprocess.DEVNULL)
-        assert ended.returncode == -signal.SIGKILL, f"{saver}: ended with {ended.returncode}"
+        subprocess.run([saver, folder], check=True)
         state = check(f"{folder}/checkpoints/000001/training_state/ema_state.pt")
     assert list(state) == list(expected), f"keys: {list(state)}, not {list(expected)}"
     assert [type(value) for value in state.values()] == [type(value) for value in expected.values()], state

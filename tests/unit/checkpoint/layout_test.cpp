@@ -19,6 +19,10 @@ TrainingStep only_step(std::int64_t step) {
 }
 
 TEST_F(Layout, TheLatestIsTheHighestStepThatIsComplete) {
+  const auto find_latest = [](const fs::path& run) {
+    const auto newest = runs::find_newest(run);
+    return newest ? std::optional(newest->checkpoint) : std::nullopt;
+  };
   EXPECT_EQ(find_latest(scratch() / "run"), std::nullopt);
   const fs::path twenty = copy_checkpoint();
   const fs::path thirty = copy_checkpoint(python_checkpoint().parent_path() / "000030");
@@ -71,10 +75,13 @@ TEST_F(Layout, ReadsATrainingStepOfAnyAge) {
   EXPECT_EQ(read_training_step(file).skipped_updates, 0);
   rewrite(file, R"({"step": 7, "skipped_updates": 3})");
   EXPECT_EQ(read_training_step(file).skipped_updates, 3);
-  for (const char* bad : {"{}", "[]", R"({"step": "7"})", R"({"step": -1})", R"({"step": 1.5})",
-                          R"({"step": 1, "batch_size": 0})", R"({"step": 1, "parallelism": 3})",
-                          R"({"step": 1, "parallelism": {"dp_shard": "x"}})", R"({"step": 1, "skipped_updates": -1})",
-                          R"({"step": 1, "skipped_updates": 1.0})", R"({"step": 1, "skipped_updates": "1"})"}) {
+  rewrite(file, R"({"step": 7, "schedule_steps": 40})");
+  EXPECT_EQ(read_training_step(file).schedule_steps, 40);
+  for (const char* bad :
+       {"{}", "[]", R"({"step": "7"})", R"({"step": -1})", R"({"step": 1.5})", R"({"step": 1, "batch_size": 0})",
+        R"({"step": 1, "parallelism": 3})", R"({"step": 1, "parallelism": {"dp_shard": "x"}})",
+        R"({"step": 1, "skipped_updates": -1})", R"({"step": 1, "skipped_updates": 1.0})",
+        R"({"step": 1, "skipped_updates": "1"})", R"({"step": 1, "schedule_steps": 0})"}) {
     rewrite(file, bad);
     EXPECT_THAT([&] { read_training_step(file); }, ::testing::ThrowsMessage<Error>(HasSubstr("training_step.json")))
         << bad;

@@ -37,6 +37,10 @@ class Writer : public CheckpointTest {
     }
     return checkpoint;
   }
+  std::optional<fs::path> newest() {
+    const auto found = runs::find_newest(scratch());
+    return found ? std::optional(found->checkpoint) : std::nullopt;
+  }
   std::vector<std::string> names() {
     std::vector<std::string> out;
     for (const auto& entry : fs::directory_iterator(scratch() / "checkpoints")) out.push_back(entry.path().filename());
@@ -185,6 +189,23 @@ TEST_F(Writer, SavingAStepAgainReplacesIt) {
   EXPECT_EQ(load(scratch() / "checkpoints/000001").model.size(), 1U);
 }
 
+TEST_F(Writer, KeepsSoManyOfTheCheckpointsThatItMarked) {
+  CheckpointWriter(scratch(), 30).save(at_step(1));  // without the flag: not marked
+  CheckpointWriter writer(scratch(), {.total_steps = 30, .keep_last = 2});
+  for (const std::int64_t step : {2, 3, 4}) writer.save(at_step(step));
+  EXPECT_THAT(names(), ::testing::ElementsAre("000001", "000003", "000004", "last"));
+  // Another process of the run goes on with it; a file of the user's, and a marker that the user took away, protect.
+  write_durable(scratch() / "checkpoints/000003/notes.txt", "the good one");
+  fs::remove(scratch() / "checkpoints/000004/training_state" / kRemovableFile);
+  CheckpointWriter again(scratch(), {.total_steps = 30, .keep_last = 1});
+  for (const std::int64_t step : {5, 6}) again.save(at_step(step));
+  EXPECT_THAT(names(), ::testing::ElementsAre("000001", "000003", "000004", "000006", "last"));
+  // A run that goes on from an earlier step does not touch later ones.
+  again.save(at_step(2));
+  EXPECT_THAT(names(), ::testing::ElementsAre("000001", "000002", "000003", "000004", "000006", "last"));
+  EXPECT_EQ(read_last(scratch()), scratch() / "checkpoints/000002");
+}
+
 TEST_F(Writer, LeftoversOfAnInterruptedSaveAreRemovedAndNothingElse) {
   CheckpointWriter(scratch(), 30).save(at_step(1));
   const fs::path checkpoints = scratch() / "checkpoints";
@@ -197,7 +218,7 @@ TEST_F(Writer, LeftoversOfAnInterruptedSaveAreRemovedAndNothingElse) {
   write_durable(checkpoints / "notes.txt", "x");
   const CheckpointWriter writer(scratch(), 30);
   EXPECT_THAT(names(), ::testing::ElementsAre(".tmp-mine", "000001", "000007", "last", "notes.txt"));
-  EXPECT_EQ(find_latest(scratch()), checkpoints / "000007");
+  EXPECT_EQ(newest(), checkpoints / "000007") << "`last` names one that is not complete";
 }
 
 /// Files may not grow over a limit while this lives: a full disk for whoever writes.
@@ -231,9 +252,9 @@ TEST_F(Writer, AFullDiskLeavesEarlierCheckpointsAndNoParts) {
     EXPECT_THAT(names(), ::testing::ElementsAre("000001", "last"));
   }
   EXPECT_EQ(read_last(scratch()), scratch() / "checkpoints" / "000001");
-  EXPECT_EQ(load(*find_latest(scratch())).position.step, 1);
+  EXPECT_EQ(load(*newest()).position.step, 1);
   writer.save(at_step(2));
-  EXPECT_EQ(load(*find_latest(scratch())).position.step, 2);
+  EXPECT_EQ(load(*newest()).position.step, 2);
 }
 
 TEST_F(Writer, WarnsBeforeTheDiskIsFull) {

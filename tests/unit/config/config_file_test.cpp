@@ -16,14 +16,6 @@ const ActConfig& act(const TrainCommand& command) {
   return std::get<ActConfig>(*command.config.policy);
 }
 
-/// What a call writes to stderr, where warnings go.
-template <class Call>
-std::string logged(Call&& call) {
-  testing::internal::CaptureStderr();
-  call();
-  return testing::internal::GetCapturedStderr();
-}
-
 std::string replaced(const std::string& text, const std::string& from, const std::string& to) {
   const std::size_t at = text.find(from);
   EXPECT_NE(at, std::string::npos) << from;

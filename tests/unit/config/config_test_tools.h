@@ -53,6 +53,14 @@ inline Refusal refusal_of_basics(const Arguments& more) {
   return refusal_of(with_basics(more));
 }
 
+/// What a call writes to stderr, where warnings go.
+template <class Call>
+std::string logged(Call&& call) {
+  testing::internal::CaptureStderr();
+  call();
+  return testing::internal::GetCapturedStderr();
+}
+
 inline std::string read_all(const std::filesystem::path& path) {
   std::ifstream in(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(in), {}};

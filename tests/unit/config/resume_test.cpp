@@ -32,7 +32,32 @@ class Resume : public testing::Test {
     return refusal_of(all);
   }
 
+  /// With what else a checkpoint needs.
+  static void complete(const std::string& step) {
+    const fs::path whole = checkpoint_directory("act_keypoints", step).parent_path();
+    fs::copy(whole / "training_state", kCheckpoints / step / "training_state");
+  }
+  static void point_last_at(const fs::path& target) {
+    fs::remove(kCheckpoints / "last");
+    fs::create_directory_symlink(target, kCheckpoints / "last");
+  }
+  /// The step that all forms which leave the choice open mean, and the warning about it.
+  std::string newest_step() {
+    const std::string run = "outputs/act_keypoints";
+    std::string step;
+    warning_ = logged([&] { step = resume(run).checkpoint->filename(); });
+    for (const std::string& form :
+         {run + "/", run + "/checkpoints", run + "/checkpoints/last", run + "/checkpoints/last/",
+          run + "/checkpoints/last/pretrained_model", run + "/checkpoints/last/pretrained_model/train_config.json"}) {
+      logged([&] { EXPECT_EQ(resume(form).checkpoint->filename(), step) << form; });
+      logged([&] { EXPECT_EQ(resume((here_.path() / form).string()).checkpoint->filename(), step) << form; });
+    }
+    return step;
+  }
+
+  static inline const fs::path kCheckpoints = "outputs/act_keypoints/checkpoints";
   TemporaryDirectory here_;
+  std::string warning_;
 };
 
 TEST_F(Resume, AllFormsOfThePathMeanTheSameCheckpoint) {
@@ -75,6 +100,59 @@ TEST_F(Resume, OtherPathsListWhatWasLookedForAndTheStepsThereAre) {
   EXPECT_THAT(refused("org/name").message, HasSubstr("hub"));
   fs::remove("outputs/act_keypoints/checkpoints/last");
   EXPECT_THAT(refused("outputs/act_keypoints").message, HasSubstr("Steps there: 000020, 000030"));
+}
+
+TEST_F(Resume, TakesTheNewestCompleteCheckpointAndSaysWhenItIsNotThatOfLast) {
+  complete("000020");
+  complete("000030");
+  EXPECT_EQ(newest_step(), "000030");
+  EXPECT_EQ(warning_, "");
+  // Another branch of the run goes on from an earlier step: `last` is newer than the highest number.
+  point_last_at("000020");
+  EXPECT_EQ(newest_step(), "000020");
+  EXPECT_EQ(warning_, "");
+  // A save that was killed after its checkpoint was in place.
+  fs::create_directory_symlink("000030", kCheckpoints / ".tmp-last");
+  EXPECT_EQ(newest_step(), "000030");
+  EXPECT_THAT(warning_, AllOf(HasSubstr("000030: the newest complete checkpoint is taken"), HasSubstr("interrupted")));
+  // One that was killed before.
+  fs::remove(kCheckpoints / ".tmp-last");
+  fs::create_directory_symlink("000040", kCheckpoints / ".tmp-last");
+  EXPECT_EQ(newest_step(), "000020");
+  for (const char* nowhere : {"000040", "."}) {
+    point_last_at(nowhere);
+    EXPECT_EQ(newest_step(), "000030") << nowhere;
+    EXPECT_THAT(warning_, HasSubstr("`last`")) << nowhere;
+  }
+  fs::remove(kCheckpoints / "last");
+  EXPECT_EQ(newest_step(), "000030");
+  fs::resize_file(kCheckpoints / "000030/training_state/optimizer_state.safetensors", 100'000);
+  EXPECT_EQ(newest_step(), "000020");
+  point_last_at("000030");
+  EXPECT_EQ(newest_step(), "000020");
+  EXPECT_THAT(warning_, AllOf(HasSubstr("000020: the newest"), HasSubstr("optimizer_state.safetensors")));
+  EXPECT_EQ(resume("outputs/act_keypoints/checkpoints/000030").checkpoint->filename(), "000030") << "as typed";
+}
+
+TEST_F(Resume, FollowsThePointerFileThatStandsForALink) {
+  complete("000020");
+  complete("000030");
+  fs::remove(kCheckpoints / "last");
+  here_.write(kCheckpoints / "last", "000020\n");
+  EXPECT_EQ(newest_step(), "000020");
+  EXPECT_EQ(warning_, "");
+  here_.write(kCheckpoints / "last", "000025\n");
+  EXPECT_EQ(newest_step(), "000030");
+  fs::current_path(kCheckpoints);
+  EXPECT_EQ(resume("last").checkpoint->filename(), "000030");
+  EXPECT_EQ(resume(".").checkpoint->filename(), "000030");
+}
+
+TEST_F(Resume, PutsACheckpointBackThatASaveHadMovedAside) {
+  complete("000030");
+  fs::rename(kCheckpoints / "000030", kCheckpoints / ".old-000030");
+  EXPECT_EQ(newest_step(), "000030");
+  EXPECT_TRUE(fs::exists(kCheckpoints / "000030/pretrained_model"));
 }
 
 TEST_F(Resume, NeedsACheckpoint) {
