@@ -38,7 +38,12 @@ void drop_lines_after(const std::filesystem::path& path, std::int64_t last_step)
 MetricsLog::MetricsLog(const std::filesystem::path& output_dir, std::int64_t start_step) {
   const std::filesystem::path path = output_dir / "metrics.jsonl";
   try {
-    if (std::filesystem::exists(path)) drop_lines_after(path, start_step);
+    if (std::filesystem::exists(path)) {
+      drop_lines_after(path, start_step);
+    } else if (start_step > 0) {
+      log::warn("{}: no such file: the records of the steps up to {} are not there, a new file begins after them",
+                path.string(), start_step);
+    }
     lines_.open(path, std::ios::app);
     if (!lines_) fail(ErrorKind::kIo, "{}: cannot be opened for writing", path.string());
     events_.emplace(output_dir / "tensorboard");

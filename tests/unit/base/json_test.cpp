@@ -3,6 +3,7 @@
 #include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <bit>
 #include <cmath>
 #include <cstdlib>
@@ -32,6 +33,14 @@ TEST(Json, RefusalNamesFileLineColumnAndExcerpt) {
   EXPECT_THAT(refusal("{\"a\": 1} x"), HasSubstr("line 1, column 10"));
   EXPECT_THAT(refusal("{\"a\": NaN}"), HasSubstr("line 1, column 7"));
   EXPECT_THAT(refusal(std::string(10000, '[')), HasSubstr("nested too deeply"));
+}
+
+TEST(Json, FindsTheFaultInTenMegabytes) {
+  std::string text = "{\n";
+  while (text.size() < 10'000'000) text += "  \"key" + std::to_string(text.size()) + "\": [1, 2.5, \"text\"],\n";
+  const auto lines = std::count(text.begin(), text.end(), '\n');
+  EXPECT_EQ(refusal(text + "  \"last\": 1\n}"), "accepted");
+  EXPECT_THAT(refusal(text + "  \"last\": flase\n}"), HasSubstr(format("line {}, column 11", lines + 1)));
 }
 
 TEST(Json, RefusesAKeyThatStandsTwice) {

@@ -4,6 +4,7 @@
 #include <gtest/gtest.h>
 #include <sched.h>
 
+#include <algorithm>
 #include <atomic>
 #include <chrono>
 #include <thread>
@@ -49,6 +50,43 @@ TEST(DataLoader, NamesTheSampleThatFailedNowAndAtEveryLaterCall) {
     EXPECT_THAT(message, AllOf(HasSubstr("sample row 17 (episode 4, frame 5)"), HasSubstr("neither PNG nor JPEG"),
                                HasSubstr("data/chunk-000/file-000.parquet")));
     EXPECT_EQ(data_error_of([&] { loader.next(); }), message);
+  }
+}
+
+/// The rows of steps [begin, 60) of a run that starts there, in batches of four.
+std::vector<std::vector<std::int64_t>> rows_of_steps(const std::shared_ptr<const Dataset>& dataset, std::int64_t begin,
+                                                     std::int64_t workers) {
+  LoaderOptions options;
+  options.batch_size = 4;
+  options.num_workers = workers;
+  options.start = position_after(begin, dataset->num_frames(), options.batch_size);
+  DataLoader loader(dataset, options);
+  std::vector<std::vector<std::int64_t>> rows;
+  for (std::int64_t step = begin; step < 60; ++step) rows.push_back(loader.next().rows);
+  return rows;
+}
+
+// Epochs of 26 batches, the last of three frames: starts inside, at the borders of, and beyond the first and second.
+TEST(DataLoader, ResumedAnywhereGivesTheSamplesOfAStraightRun) {
+  const TempDirectory directory;
+  SyntheticDataset source;
+  source.episodes = {{0, 20}, {1, 13}, {2, 1}, {3, 30}, {4, 39}};
+  source.write(directory.path());
+  DatasetOptions options;
+  options.root = directory.path();
+  const auto dataset = std::make_shared<const Dataset>(options);
+  const auto straight = rows_of_steps(dataset, 0, 0);
+  EXPECT_EQ(straight[25].size(), 3U);
+  std::vector<std::int64_t> epoch;
+  for (std::size_t i = 0; i < 26; ++i) epoch.insert(epoch.end(), straight[i].begin(), straight[i].end());
+  std::sort(epoch.begin(), epoch.end());
+  EXPECT_EQ(std::adjacent_find(epoch.begin(), epoch.end()), epoch.end());
+  EXPECT_EQ(epoch.size(), 103U);
+  for (const std::int64_t split : {1, 25, 26, 27, 52}) {
+    const std::vector<std::vector<std::int64_t>> rest(straight.begin() + split, straight.end());
+    for (const std::int64_t workers : {0, 2}) {
+      EXPECT_EQ(rows_of_steps(dataset, split, workers), rest) << "from " << split << ", " << workers << " workers";
+    }
   }
 }
 

@@ -3,12 +3,14 @@
 
 #include <algorithm>
 #include <cstring>
+#include <fstream>
 #include <numeric>
 #include <random>
 
 #include "host/data/dataset.h"
 #include "host/data/decoder_pool.h"
 #include "host/data/ffmpeg.h"
+#include "host/data/loader.h"
 #include "host/data/video_decoder.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
@@ -244,6 +246,53 @@ TEST_F(VideoDataset, GivesFramesOfItsOwnEpisodeAtItsOwnStart) {
     EXPECT_EQ(std::memcmp(found.data.get(), a.data.get(), a.bytes()), 0) << row;
     EXPECT_EQ(std::memcmp(found.data.get() + a.bytes(), b.data.get(), b.bytes()), 0) << row;
   }
+}
+
+/// In KiB: VmRSS, Threads and the like.
+std::int64_t process_status(const std::string& name) {
+  std::ifstream in("/proc/self/status");
+  for (std::string word; in >> word;) {
+    std::int64_t value = 0;
+    if (word == name + ":" && in >> value) return value;
+  }
+  return -1;
+}
+
+TEST(Videos, AThousandFilesLeaveNoHandleNoThreadAndNoDecoder) {
+  const TempDirectory directory;
+  SyntheticDataset source;
+  source.version = "v2.1";  // a file for each episode
+  source.cameras = {{.key = "observation.image",
+                     .info = R"({"dtype": "video", "shape": [96, 96, 3], "names": ["height", "width", "channels"]})",
+                     .write_video = [](const fs::path& file, const std::vector<SyntheticEpisode>&) {
+                       fs::create_symlink(kDatasets / kH264, file);
+                     },
+                     .image = {}}};
+  for (std::int64_t i = 0; i < 1000; ++i) source.episodes.push_back({.index = i, .length = 1});
+  source.write(directory.path());
+  const std::size_t files_before = open_files();
+  const std::int64_t threads_before = process_status("Threads");
+  {
+    DatasetOptions options;
+    options.root = directory.path();
+    options.frame_cache_bytes = 0;
+    const auto dataset = std::make_shared<const Dataset>(options);
+    LoaderOptions loading;
+    loading.num_workers = 2;
+    loading.prefetch_factor = 1;
+    DataLoader loader(dataset, loading);
+    std::size_t most_files = 0;
+    std::int64_t early = 0;
+    for (int batch = 0; batch < 125; ++batch) {
+      ASSERT_EQ(loader.next().rows.size(), 8U);
+      most_files = std::max(most_files, open_files());
+      if (batch == 60) early = process_status("VmRSS");
+    }
+    EXPECT_LE(most_files, files_before + DecoderPool::kMaxIdle + 4);
+    EXPECT_LE(process_status("VmRSS"), early + 8 * 1024) << "KiB after 500 videos: " << early;
+  }
+  EXPECT_EQ(open_files(), files_before);
+  EXPECT_EQ(process_status("Threads"), threads_before);
 }
 
 }  // namespace

@@ -91,6 +91,27 @@ TEST(MetricsLog, ResumeKeepsEachStepOnce) {
       "{\"step\":1,\"loss\":1.0}\n{\"step\":2,\"loss\":1.0}\n{\"step\":3,\"loss\":2.0}\n{\"step\":4,\"loss\":2.0}\n");
 }
 
+TEST(MetricsLog, ResumeWithoutTheOldRecordsWarnsAndBeginsNewOnes) {
+  const auto directory = std::filesystem::path(::testing::TempDir()) / "metrics_log_lost";
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  const auto warned = [&](std::int64_t start) {
+    ::testing::internal::CaptureStderr();
+    MetricsLog log(directory, start);
+    log.write({{"step", start + 1}});
+    log::flush();
+    return ::testing::internal::GetCapturedStderr();
+  };
+  EXPECT_NE(warned(2).find("metrics.jsonl: no such file: the records of the steps up to 2"), std::string::npos);
+  EXPECT_EQ(warned(3), "");
+  std::ifstream in(directory / "metrics.jsonl");
+  const std::string text((std::istreambuf_iterator<char>(in)), std::istreambuf_iterator<char>());
+  EXPECT_EQ(text, "{\"step\":3}\n{\"step\":4}\n");
+  std::filesystem::remove_all(directory);
+  std::filesystem::create_directories(directory);
+  EXPECT_EQ(warned(0), "") << "of a new run";
+}
+
 TEST(ProgressBar, OneInsideAnotherLeavesItsLineAndTheHookToTheOuterOne) {
   int terminal = -1, other_end = -1;
   ASSERT_EQ(::openpty(&terminal, &other_end, nullptr, nullptr, nullptr), 0);
