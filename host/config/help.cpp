@@ -2,6 +2,7 @@
 
 #include <algorithm>
 
+#include "host/base/exit_status.h"
 #include "host/base/format.h"
 #include "host/base/text.h"
 #include "host/config/command_line.h"
@@ -129,6 +130,8 @@ void print_help(const std::vector<std::string>& arguments, std::ostream& out) {
       if (group_title(flag) == title) print_flag(flag, out);
     }
   }
+  out << "\nExit codes\n";
+  for (const ExitStatus& status : exit_statuses()) out << format("  {:>3}  {}\n", status.code, status.meaning);
   out << "\nRefused for now:";
   for (const RefusedSection& section : refused_sections()) out << " --" << section.name << ".*";
   out << '\n';

@@ -148,6 +148,14 @@ void check_scaler_limits(const HostOptions& host, const TrainConfig& config) {
   if (host.min_loss_scale != defaults.min_loss_scale) refuse("min_loss_scale");
 }
 
+void check_schedule_length(const HostOptions& host, const TrainConfig& config) {
+  if (host.schedule_steps == 0 || config.scheduler) return;
+  fail(ErrorKind::kUsage,
+       "--schedule_steps: found {}, and there is no schedule of the learning rate. Leave it out, or add "
+       "--scheduler.type.",
+       host.schedule_steps);
+}
+
 /// A run on the hub: its configuration, or the newest checkpoint when it is to be resumed, which comes into the output
 /// directory that is typed, or a new one.
 ConfigPath find_on_hub(CommandLine& line, const HubNames& hub) {
@@ -197,6 +205,7 @@ TrainCommand build(CommandLine line, const HubNames& hub) {
   }
   validate(settings, out.config);
   check_scaler_limits(out.host, out.config);
+  check_schedule_length(out.host, out.config);
   out.grad_scaler_typed = settings.is_typed("accelerator.grad_scaler");
   if (!resumes) check_output_directory(settings, *out.config.output_dir);
   return out;
@@ -208,6 +217,8 @@ void check_host_options(const HostOptions& host) {
   };
   not_negative("frame_cache_mb", host.frame_cache_mb);
   not_negative("num_threads", host.num_threads);
+  not_negative("keep_last_checkpoints", host.keep_last_checkpoints);
+  not_negative("schedule_steps", host.schedule_steps);
   not_negative("max_skipped_updates", host.max_skipped_updates);
   if (!(host.min_loss_scale >= 0 && std::isfinite(host.min_loss_scale))) {
     fail(ErrorKind::kUsage, "--min_loss_scale: found {}, needed a finite number, 0 or more.", host.min_loss_scale);

@@ -198,6 +198,8 @@ struct HostOptions {
   std::int64_t num_threads = 0;                 // --num_threads=N, compute threads; 0: torch's own choice
   std::string kernels = "auto";                 // --kernels=auto|fast|reference, how a step is computed
   std::int64_t max_skipped_updates = 20;        // --max_skipped_updates=N, fp16: overflows in a row; 0: no limit
+  std::int64_t keep_last_checkpoints = 0;       // --keep_last_checkpoints=N, older ones of the run go; 0: all stay
+  std::int64_t schedule_steps = 0;              // --schedule_steps=N, of the learning rate; 0: as saved, else --steps
   double min_loss_scale = 1.0;                  // --min_loss_scale=X, fp16: least scale after an overflow; 0: none
 };
 

@@ -235,6 +235,10 @@ struct Fields<HostOptions> {
           "fast: own kernels, on the CPU in float32; reference: torch's, with Python's random numbers; auto: fast "
           "where it can be")
           .one_of("auto|fast|reference"),
+      effective("keep_last_checkpoints", &Config::keep_last_checkpoints,
+                "once one is on the disk, remove all but the newest N checkpoints saved with this flag; 0: keep all"),
+      effective("schedule_steps", &Config::schedule_steps,
+                "length of the learning rate's schedule; 0: that of the run that is resumed, else --steps"),
       effective("max_skipped_updates", &Config::max_skipped_updates,
                 "fp16: stop after so many updates in a row that overflowed; 0: never"),
       effective("min_loss_scale", &Config::min_loss_scale,

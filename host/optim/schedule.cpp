@@ -120,6 +120,12 @@ struct Make {
 
 }  // namespace
 
+bool follows_length(const config::SchedulerConfig& config) {
+  if (std::holds_alternative<config::ConstantWithWarmupSchedulerConfig>(config)) return false;
+  const auto* diffuser = std::get_if<config::DiffuserSchedulerConfig>(&config);
+  return !diffuser || !diffuser->name.starts_with("constant");
+}
+
 Schedule make_schedule(const config::SchedulerConfig& config, double base_lr, std::int64_t total_steps) {
   return std::visit(Make{base_lr, total_steps}, config);
 }

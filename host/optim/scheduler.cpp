@@ -1,5 +1,6 @@
 #include "host/optim/scheduler.h"
 
+#include <algorithm>
 #include <boost/json/array.hpp>
 #include <boost/json/object.hpp>
 
@@ -60,8 +61,12 @@ void LrScheduler::load(const boost::json::value& state, std::string_view source)
 }
 
 std::unique_ptr<LrScheduler> make_scheduler(const config::SchedulerConfig& config, Optimizer& optimizer,
-                                            std::int64_t total_steps) {
-  return std::make_unique<LrScheduler>(optimizer, make_schedule(config, optimizer.default_lr(), total_steps));
+                                            std::int64_t schedule_steps, std::int64_t run_steps) {
+  Schedule schedule = make_schedule(config, optimizer.default_lr(), schedule_steps);
+  if (run_steps > schedule_steps && follows_length(config)) {
+    schedule = [schedule, schedule_steps](std::int64_t n) { return schedule(std::min(n, schedule_steps)); };
+  }
+  return std::make_unique<LrScheduler>(optimizer, std::move(schedule));
 }
 
 }  // namespace lerobot::optim

@@ -19,6 +19,9 @@ using Schedule = std::function<double(std::int64_t n)>;
 /// depend on them. Throws Error(kConfig) for a schedule that Python LeRobot cannot build either.
 Schedule make_schedule(const config::SchedulerConfig& config, double base_lr, std::int64_t total_steps);
 
+/// Whether the factors depend on the run's length.
+bool follows_length(const config::SchedulerConfig& config);
+
 /// Multiplies each group's initial rate by a schedule (torch.optim.lr_scheduler.LambdaLR).
 class LrScheduler {
  public:
@@ -43,7 +46,9 @@ class LrScheduler {
   std::int64_t steps_ = 0;
 };
 
+/// A schedule of so many steps. Past them, in a run that is longer, the rate stays where it ended: a cosine would rise
+/// again.
 std::unique_ptr<LrScheduler> make_scheduler(const config::SchedulerConfig& config, Optimizer& optimizer,
-                                            std::int64_t total_steps);
+                                            std::int64_t schedule_steps, std::int64_t run_steps = 0);
 
 }  // namespace lerobot::optim

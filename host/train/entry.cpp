@@ -17,9 +17,6 @@ extern "C" __attribute__((visibility("default"))) int lerobot_trainer_run(const 
   std::signal(SIGXFSZ, SIG_IGN);  // a file that grows past a limit is an error of the write, not the end of the process
   try {
     return lerobot::train::run(*call->command, *call->accelerator, *call->rejected);
-  } catch (const c10::OutOfMemoryError& error) {
-    throw Error(ErrorKind::kMemory,
-                std::string("device memory ran out (lower --batch_size): ") + error.what_without_backtrace());
   } catch (const c10::Error& error) {
     throw Error(ErrorKind::kInternal, std::string("torch: ") + error.what_without_backtrace());
   } catch (const std::bad_alloc&) {

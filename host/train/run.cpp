@@ -1,7 +1,9 @@
 #include "host/train/run.h"
 
 #include <ATen/Parallel.h>
+#include <c10/util/Exception.h>
 
+#include <csignal>
 #include <filesystem>
 
 #include "host/base/error.h"
@@ -16,8 +18,10 @@
 #include "host/train/batch.h"
 #include "host/train/dataset_setup.h"
 #include "host/train/held_out.h"
+#include "host/train/interrupt.h"
 #include "host/train/kernel_choice.h"
 #include "host/train/phase_clock.h"
+#include "host/train/place.h"
 #include "host/train/random_state.h"
 #include "host/train/run_state.h"
 #include "host/train/sample_check.h"
@@ -33,6 +37,10 @@ std::string stored_name(const at::Device& device) {
   return device.index() > 0 ? device.str() : at::DeviceTypeName(device.type(), /*lower_case=*/true);
 }
 
+double gibibytes(std::uint64_t bytes) {
+  return static_cast<double>(bytes) / static_cast<double>(1U << 30U);
+}
+
 /// One training run, set up in the order in which Python draws random numbers: seed, dataset, policy, loader.
 class Run {
  public:
@@ -43,17 +51,48 @@ class Run {
   }
 
   int train() {
-    prepare();
-    open_data();
-    make_model();
-    make_optimizer();
-    if (resumed_) resume();
-    check_room();
-    print_banner();
-    return loop();
+    const InterruptGuard interrupt({SIGTERM});
+    try {
+      if (!set_up()) return InterruptGuard::exit_code(InterruptGuard::signal());
+      const int code = loop();
+      if (code != 0) {
+        log::info("To go on: lerobot-train --resume=true --config_path={}", shell_quote(*config().output_dir));
+      }
+      return code;
+    } catch (const c10::Error& error) {
+      if (is_out_of_memory(error)) stop_for_memory(error.what_without_backtrace());
+      throw;
+    }
   }
 
  private:
+  /// False when a signal asked to stop: nothing was trained, and nothing was written that would be in the way of
+  /// another start.
+  bool set_up() {
+    using Part = void (Run::*)();
+    for (const Part part : {&Run::prepare, &Run::open_data, &Run::make_model, &Run::make_optimizer, &Run::resume,
+                            &Run::check_room, &Run::print_banner}) {
+      (this->*part)();
+      if (const int signal = InterruptGuard::signal(); signal != 0) {
+        log::warn("{} before the first step: there is nothing to save", InterruptGuard::name(signal));
+        return false;
+      }
+    }
+    return true;
+  }
+
+  [[noreturn]] void stop_for_memory(const std::string& reason) {
+    std::string used;
+    if (const auto memory = accelerator_.memory_stats(); memory && memory->total > 0) {
+      used = format(", {:.2f} of {:.2f} GiB in use by tensors", gibibytes(memory->allocated), gibibytes(memory->total));
+    }
+    fail(ErrorKind::kMemory,
+         "{} ran out of memory in {}: batch size {}, precision {}{}. Lower --batch_size (and raise "
+         "--accelerator.gradient_accumulation.steps), use bf16 or fp16, or a smaller policy. Checkpoints are whole. {}",
+         accelerator_.torch_device(), place_name(place_), config().batch_size, precision::precision_name(precision_),
+         used, reason);
+  }
+
   config::TrainConfig& config() { return state_.config; }
   config::PolicyConfig& policy_config() { return *config().policy; }
 
@@ -99,7 +138,8 @@ class Run {
     if (ec) {
       fail(ErrorKind::kIo, "--output_dir={}: cannot be created: {}. Choose another.", directory.string(), ec.message());
     }
-    writer_.emplace(directory, config().steps);
+    writer_.emplace(directory, checkpoint::WriterOptions{.total_steps = config().steps,
+                                                         .keep_last = command_.host.keep_last_checkpoints});
   }
 
   void find_initial_weights() {
@@ -160,7 +200,9 @@ class Run {
     }
     state_.optimizer = optim::make_optimizer(*config().optimizer, std::move(groups), kernels_.kernels);
     if (config().scheduler) {
-      state_.scheduler = optim::make_scheduler(*config().scheduler, *state_.optimizer, config().steps);
+      state_.schedule_steps = schedule_length();
+      state_.scheduler =
+          optim::make_scheduler(*config().scheduler, *state_.optimizer, state_.schedule_steps, config().steps);
     }
     state_.scaler.emplace(accelerator_, state_.device, config().accelerator.grad_scaler,
                           precision_ == accel::Precision::kFloat16);
@@ -170,7 +212,22 @@ class Run {
     }
   }
 
+  /// A resumed run keeps the schedule of the run that it continues, however long it is to go on itself.
+  std::int64_t schedule_length() {
+    const std::int64_t asked = command_.host.schedule_steps;
+    if (asked > 0) return asked;
+    const std::int64_t saved = resumed_ ? saved_schedule_length(*resumed_).value_or(config().steps) : config().steps;
+    if (saved != config().steps && optim::follows_length(*config().scheduler)) {
+      log::warn(
+          "the learning rate's schedule keeps its length of {} steps, though --steps is {} now. --schedule_steps={} "
+          "gives it another.",
+          saved, config().steps, config().steps);
+    }
+    return saved;
+  }
+
   void resume() {
+    if (!resumed_) return;
     skipped_before_ = resumed_->position.skipped_updates;
     restore(state_, *resumed_, command_.checkpoint->string());
     // Sample-exact also when the batch size changed: the samples consumed are those of the recorded one.
@@ -180,7 +237,7 @@ class Run {
   }
 
   /// Adam keeps two more numbers for each parameter from the first update on; an average is written twice.
-  void check_room() const {
+  void check_room() {
     if (!state_.config.save_checkpoint) return;
     const std::uint64_t bytes = (state_.ema ? 5 : 3) * sizeof(float);
     writer_->check_room(bytes * static_cast<std::uint64_t>(state_.policy->num_parameters()));
@@ -228,6 +285,7 @@ class Run {
                     .scheduler = state_.scheduler.get(),
                     .ema = state_.ema ? &*state_.ema : nullptr,
                     .accelerator = accelerator_,
+                    .place = &place_,
                     .before_update = [&saver] { saver.wait_until_read(); }},
                    {.precision = precision_,
                     .accumulation_steps = config().accelerator.gradient_accumulation.steps,
@@ -250,9 +308,15 @@ class Run {
     parts.accelerator = &accelerator_;
     parts.metrics = &metrics;
     parts.metrics_log = &metrics_log;
-    if (held_out) parts.held_out_loss = [&] { return held_out->loss(); };
+    if (held_out) {
+      parts.held_out_loss = [&] {
+        place_ = Place::kEvaluation;
+        return held_out->loss();
+      };
+    }
     parts.examine_samples = [this](const std::vector<std::int64_t>& rows) { return examine_samples(*dataset_, rows); };
     parts.state = [this](std::int64_t at, std::int64_t skipped_updates) {
+      place_ = Place::kSave;
       return to_checkpoint(state_, at, skipped_updates);
     };
     parts.saver = &saver;
@@ -282,6 +346,7 @@ class Run {
 
   TrainingBatch next_batch(data::DataLoader& loader) {
     TrainingBatch prepared;
+    place_ = Place::kBatch;
     PhaseClock clock;
     data::Batch batch = loader.next();
     if (batch.starts_epoch) draw_loader_seed();
@@ -297,6 +362,7 @@ class Run {
   const std::vector<std::string>& rejected_;
   accel::Precision precision_ = accel::Precision::kFloat32;
   std::string tf32_state_;
+  Place place_ = Place::kStart;
   KernelChoice kernels_{};
   RunState state_;
   std::optional<checkpoint::Checkpoint> resumed_;

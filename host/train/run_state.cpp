@@ -1,6 +1,7 @@
 #include "host/train/run_state.h"
 
 #include "host/base/error.h"
+#include "host/base/json.h"
 #include "host/base/log.h"
 #include "host/checkpoint/layout.h"
 #include "host/checkpoint/rng_state.h"
@@ -71,6 +72,7 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, s
   checkpoint::Checkpoint out;
   out.position = position(state.config, step);
   out.position.skipped_updates = skipped_updates;
+  if (state.scheduler && state.schedule_steps != state.config.steps) out.position.schedule_steps = state.schedule_steps;
   out.config_json = config::policy_config_json(*state.config.policy);
   out.train_config_json = config::train_config_json(state.config);
   out.model = state.policy->state_dict();
@@ -95,6 +97,15 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, s
 
 policy::Processors read_processors(const checkpoint::Checkpoint& checkpoint, const at::Device& device) {
   return {read_normalizer(checkpoint, kPreprocessor, device), read_normalizer(checkpoint, kPostprocessor, device)};
+}
+
+std::optional<std::int64_t> saved_schedule_length(const checkpoint::Checkpoint& checkpoint) {
+  if (checkpoint.position.schedule_steps) return checkpoint.position.schedule_steps;
+  const boost::json::value config = json::parse(checkpoint.train_config_json, checkpoint::kTrainConfigFile,
+                                                ErrorKind::kCheckpoint, json::NonFinite::kAccept);
+  const auto* object = config.if_object();
+  const auto* steps = object ? object->if_contains("steps") : nullptr;
+  return steps && steps->is_int64() ? std::optional(steps->get_int64()) : std::nullopt;
 }
 
 bool has_scaler_state(const checkpoint::Checkpoint& checkpoint) {

@@ -26,6 +26,7 @@ struct RunState {
   std::unique_ptr<optim::LrScheduler> scheduler;  ///< null without one
   std::optional<precision::GradScaler> scaler;    ///< disabled without fp16
   std::optional<optim::Ema> ema;                  ///< with ema.enable
+  std::int64_t schedule_steps = 0;                ///< the schedule's length; the configuration's steps, unless resumed
   checkpoint::Tensors rng;                        ///< entries of rng_state.safetensors that training does not change
 };
 
@@ -38,6 +39,10 @@ checkpoint::Checkpoint to_checkpoint(const RunState& state, std::int64_t step, s
 
 /// The processors that a checkpoint holds: its statistics stay in force when a run resumes.
 policy::Processors read_processors(const checkpoint::Checkpoint& checkpoint, const at::Device& device);
+
+/// The length of the schedule of the run that saved a checkpoint: its own number of steps, unless it was resumed with
+/// another. Nothing when the checkpoint does not say.
+std::optional<std::int64_t> saved_schedule_length(const checkpoint::Checkpoint& checkpoint);
 
 /// Whether a checkpoint holds the state of a loss scaler: one that was not enabled leaves an empty object.
 bool has_scaler_state(const checkpoint::Checkpoint& checkpoint);

@@ -13,13 +13,16 @@ TrainStep::TrainStep(const StepParts& parts, const StepOptions& options) : parts
 StepReport TrainStep::operator()(const policy::Batch& batch) {
   StepReport report;
   PhaseClock clock;
+  enter(Place::kForward);
   report.loss = forward(batch);
   report.forward_s = clock.lap();
 
+  enter(Place::kBackward);
   backward(report.loss);
   report.loss.total = report.loss.total.detach();
   report.backward_s = clock.lap();
 
+  enter(Place::kOptimizer);
   report.updated = ++micro_batches_ % options_.accumulation_steps == 0;
   if (report.updated) update(report);
   // At every micro-batch, and after a skipped update too, as the reference does.

@@ -16,6 +16,7 @@
 #include "host/policy/policy.h"
 #include "host/precision/autocast_scope.h"
 #include "host/precision/grad_scaler.h"
+#include "host/train/place.h"
 
 namespace lerobot::train {
 
@@ -44,6 +45,7 @@ struct StepParts {
   optim::LrScheduler* scheduler = nullptr;  ///< null without one
   optim::Ema* ema = nullptr;                ///< null without one
   accel::Accelerator& accelerator;
+  Place* place = nullptr;  ///< kept up to date; null: nobody asks
   /// Called when the gradients of an update are there, before weights, optimizer state or average change. May be empty.
   std::function<void()> before_update;
 };
@@ -63,6 +65,9 @@ class TrainStep {
   std::string find_overflow(const policy::Batch& batch);
 
  private:
+  void enter(Place place) const {
+    if (parts_.place) *parts_.place = place;
+  }
   void backward(const policy::Loss& loss);
   void update(StepReport& report);
 

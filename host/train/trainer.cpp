@@ -1,5 +1,7 @@
 #include "host/train/trainer.h"
 
+#include <sys/resource.h>
+
 #include <algorithm>
 #include <cmath>
 #include <csignal>
@@ -16,6 +18,13 @@ namespace {
 
 bool due(std::int64_t frequency, std::int64_t step) {
   return frequency > 0 && step % frequency == 0;
+}
+
+/// The most memory that the process had, in GiB.
+double peak_host_memory_gb() {
+  rusage usage{};
+  ::getrusage(RUSAGE_SELF, &usage);
+  return static_cast<double>(usage.ru_maxrss) / static_cast<double>(1U << 20U);  // of KiB
 }
 
 /// Steps whose values may wait on the device: a bound for runs that seldom log.
@@ -49,7 +58,7 @@ class Loop {
 
  private:
   int train() {
-    const InterruptGuard interrupt;
+    const InterruptGuard interrupt({SIGINT, SIGTERM});
     report::ProgressBar progress("Training", "step", std::max<std::int64_t>(options_.steps - step_, 0));
     while (step_ < options_.steps) {
       const StepReport report = one_step();
@@ -164,6 +173,7 @@ class Loop {
 
   /// What is not an average: how things stand now.
   void add_state(report::Metrics& metrics) {
+    metrics.add_detail("host_mem_gb", peak_host_memory_gb());
     if (parts_.scaler->enabled()) {
       metrics.add("scale", parts_.scaler->current_scale().item<float>());
       metrics.add("skipped_updates", static_cast<double>(watch_.skipped_updates()));
@@ -237,9 +247,9 @@ class Loop {
   }
 
   int stop_early(int signal) {
-    log::warn("{}: stopping after step {}", signal == SIGINT ? "Ctrl-C" : "SIGTERM", step_);
+    log::warn("{}: stopping after step {}", InterruptGuard::name(signal), step_);
     save_at_end();
-    return 128 + signal;
+    return InterruptGuard::exit_code(signal);
   }
 
   LoopOptions options_;

@@ -51,8 +51,8 @@ struct LoopParts {
 
 /// Runs the loop from `start_step` on: train, log, evaluate, save, in the reference's order. Values stay on the device
 /// until a log line, a checkpoint or the watch over skipped updates needs them. A save goes on beside the steps that
-/// follow; nothing is in flight any more when the loop ends. Returns the process's exit code: 0, 130 after SIGINT and
-/// 143 after SIGTERM (the run was saved). Throws what a final save failed with.
+/// follow; nothing is in flight any more when the loop ends. Returns the process's exit code: 0, or that of
+/// InterruptGuard after a signal (the run was saved). Throws what a final save failed with.
 int run_loop(const LoopOptions& options, const LoopParts& parts, std::int64_t start_step);
 
 }  // namespace lerobot::train

@@ -132,6 +132,15 @@ TEST_F(Simaccel, IsNeitherStartedNorUsedWhenTheCpuIsAsked) {
   EXPECT_GT(counters.threads[1].operators[1], 0U);
 }
 
+TEST_F(Simaccel, ASlowDeviceShowsInTheUpdateAndNotInTheWaitForData) {
+  // More than five hundred operators in an update, on the host's thread and on autograd's.
+  run(on_simaccel(keypoints(sim_, {"--steps=2", "--save_checkpoint=false"})), {{"LEROBOT_SIMACCEL", "delay_us=200"}});
+  const double update = column(sim_, "update_s").at(1), waited = column(sim_, "dataloading_s").at(1);
+  EXPECT_GT(update, 0.1);
+  EXPECT_LT(waited, update / 4);
+  EXPECT_NEAR(column(sim_, "step_s").at(1), update + waited + column(sim_, "preprocessing_s").at(1), 0.01);
+}
+
 TEST_F(Simaccel, IsNeverChosenByItself) {
   const std::vector<std::string> arguments =
       with(keypoints(cpu_, {"--steps=1", "--save_checkpoint=false"}), {"--plugins=" LEROBOT_SIMACCEL_DIRECTORY});

@@ -63,11 +63,51 @@ TEST_F(Resume, EqualsTheStraightRunWithAccumulationAndASchedule) {
   expect_same_end(folder_ / "straight", folder_ / "run", "000024");
 }
 
+TEST_F(Resume, EqualsTheStraightRunWithAnAverageOfTheWeights) {
+  const std::vector<std::string> more = with(kShortEpochs, {"--ema.enable=true", "--num_threads=1"});
+  train(small_act("pusht_keypoints", folder_ / "straight",
+                  with(more, {"--steps=16", "--save_freq=0", "--num_workers=2"})));
+  train(small_act("pusht_keypoints", folder_ / "run", with(more, {"--steps=5"})));
+  train({"--resume=true", "--config_path=" + (folder_ / "run").string(), "--steps=16", "--save_freq=0",
+         "--num_threads=1", "--num_workers=2"});
+  expect_same_end(folder_ / "straight", folder_ / "run", "000016");
+  for (const char* file : {"pretrained_model_ema/model.safetensors", "training_state/ema_state.pt"}) {
+    EXPECT_TRUE(file_content(folder_ / "straight/checkpoints/000016" / file) ==
+                file_content(folder_ / "run/checkpoints/000016" / file))
+        << file << " differs";
+  }
+}
+
+TEST_F(Resume, KeepsTheLengthOfTheScheduleHoweverLongTheRunIsToBe) {
+  const std::vector<std::string> more{"--scheduler.type=cosine_annealing_with_warmup", "--scheduler.num_warmup_steps=2",
+                                      "--num_threads=1", "--batch_size=2"};
+  train(small_act("pusht_keypoints", folder_ / "run", with(more, {"--steps=6", "--save_freq=3"})));
+  const std::vector<double> planned = column(folder_ / "run", "lr");
+  const auto resume = [&](const fs::path& from, const std::string& to, const std::vector<std::string>& flags) {
+    const Outcome outcome =
+        run_program(train_program(), with({"--resume=true", "--config_path=" + from.string(), "--num_threads=1",
+                                           "--output_dir=" + (folder_ / to).string()},
+                                          flags));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+    return outcome.out;
+  };
+  const std::string warning = "the learning rate's schedule keeps its length of 6 steps, though --steps is ";
+  EXPECT_NE(resume(folder_ / "run/checkpoints/000003", "longer", {"--steps=9"}).find(warning + "9"), std::string::npos);
+  const std::vector<double> kept = column(folder_ / "longer", "lr");
+  ASSERT_EQ(kept.size(), 6U);
+  for (std::size_t i = 0; i < 3; ++i) EXPECT_EQ(kept[i], planned[i + 3]) << i;
+  for (std::size_t i = 3; i < 6; ++i) EXPECT_EQ(kept[i], planned.back()) << "the schedule is over";
+  // The checkpoint of the longer run knows it, too.
+  EXPECT_NE(resume(folder_ / "longer", "longest", {"--steps=10"}).find(warning + "10"), std::string::npos);
+  EXPECT_EQ(resume(folder_ / "run/checkpoints/000003", "asked", {"--steps=9", "--schedule_steps=9"}).find(warning),
+            std::string::npos);
+  EXPECT_GT(column(folder_ / "asked", "lr")[4], 0.0);
+}
+
 TEST_F(Resume, EveryFormOfPathMeansTheSameRun) {
   train(small_act("pusht_keypoints", folder_ / "run", {"--steps=2", "--save_freq=1"}));
   for (const std::string form :
-       {"run", "run/", "run/checkpoints/last", "run/checkpoints/000002", "run/checkpoints/last/pretrained_model",
-        "run/checkpoints/last/pretrained_model/train_config.json"}) {
+       {"run/", "run/checkpoints/000002", "run/checkpoints/last/pretrained_model/train_config.json"}) {
     const Outcome outcome =
         run_program(train_program(), {"--resume=true", "--config_path=" + (folder_ / "").string() + form, "--steps=3",
                                       "--output_dir=" + (folder_ / "run").string()});

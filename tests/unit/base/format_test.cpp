@@ -2,10 +2,12 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <limits>
 #include <stdexcept>
 
 #include "host/base/error.h"
+#include "host/base/exit_status.h"
 
 namespace lerobot {
 namespace {
@@ -36,6 +38,16 @@ TEST(Error, EachKindHasItsExitCode) {
   EXPECT_EQ(exit_code(ErrorKind::kMemory), 8);
   EXPECT_EQ(exit_code(ErrorKind::kIo), 9);
   EXPECT_EQ(exit_code(ErrorKind::kInternal), 70);
+}
+
+TEST(Error, EveryExitCodeOfAKindHasAMeaning) {
+  for (const auto kind :
+       {ErrorKind::kUsage, ErrorKind::kConfig, ErrorKind::kData, ErrorKind::kDevice, ErrorKind::kCheckpoint,
+        ErrorKind::kNumerics, ErrorKind::kMemory, ErrorKind::kIo, ErrorKind::kInternal}) {
+    const auto& all = exit_statuses();
+    const auto has = [&](const ExitStatus& status) { return status.code == exit_code(kind); };
+    EXPECT_EQ(std::count_if(all.begin(), all.end(), has), 1) << exit_code(kind);
+  }
 }
 
 TEST(Error, FailCarriesKindAndMessage) {

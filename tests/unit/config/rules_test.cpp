@@ -5,6 +5,7 @@
 #include <regex>
 #include <thread>
 
+#include "host/base/exit_status.h"
 #include "host/base/json.h"
 #include "host/config/help.h"
 #include "tests/unit/config/config_test_tools.h"
@@ -272,6 +273,26 @@ TEST(Help, IsGroupedAndScopedToTheTypedPolicy) {
               AllOf(HasSubstr("--policy.chunk_size"), Not(HasSubstr("--policy.horizon"))));
   EXPECT_THAT(help({"--policy.type", "diffusion", "--nonsense", "--help"}), HasSubstr("--policy.horizon"));
   EXPECT_TRUE(std::regex_match(help({"--version"}), std::regex("lerobot-train \\d+\\.\\d+\\.\\d+\n")));
+}
+
+TEST(Documents, RunningMdHoldsTheExitCodes) {
+  const std::string text = read_all(fs::path(LEROBOT_SOURCE_DIR) / "docs/running.md");
+  std::ostringstream help;
+  parse_train_command({"--help"}, help);
+  ASSERT_GT(exit_statuses().size(), 10U);
+  for (const ExitStatus& status : exit_statuses()) {
+    EXPECT_THAT(text, HasSubstr(format("| {} | {} |\n", status.code, status.meaning)));
+    EXPECT_THAT(help.str(), HasSubstr(format("{:>3}  {}\n", status.code, status.meaning)));
+  }
+}
+
+TEST(Rules, AScheduleLengthNeedsASchedule) {
+  EXPECT_THAT(refusal_of_basics({"--schedule_steps=5"}).message, HasSubstr("--schedule_steps: found 5"));
+  EXPECT_EQ(parse_basics({"--schedule_steps=5", "--scheduler.type=cosine_annealing_with_warmup",
+                          "--scheduler.num_warmup_steps=1"})
+                .host.schedule_steps,
+            5);
+  EXPECT_EQ(refusal_of_basics({"--keep_last_checkpoints=-1"}).kind, ErrorKind::kUsage);
 }
 
 TEST(Documents, FlagsMdHoldsTheTables) {

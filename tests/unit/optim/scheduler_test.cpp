@@ -78,6 +78,37 @@ TEST(LrScheduler, WritesAndReadsPythonsFile) {
   EXPECT_DOUBLE_EQ(resumed, optimizer->groups()[0].lr);
 }
 
+TEST(LrScheduler, ResumedAnywhereGivesTheRatesOfAStraightRunToTheBit) {
+  const auto make = [](Optimizer& optimizer) {
+    return make_scheduler(config::CosineAnnealingWithWarmupSchedulerConfig{5}, optimizer, 40, 80);
+  };
+  const auto straight = one_parameter(1e-4);
+  const auto scheduler = make(*straight);
+  std::vector<double> rates;
+  std::vector<boost::json::value> states;
+  for (int i = 0; i < 80; ++i) {  // beyond its length
+    rates.push_back(straight->groups()[0].lr);
+    states.push_back(scheduler->state_json());
+    scheduler->step();
+  }
+  EXPECT_EQ(rates[40], 0.0);
+  EXPECT_EQ(rates[79], 0.0) << "it stays where it ended";
+  for (const std::size_t split : {1U, 5U, 20U, 39U}) {
+    const auto optimizer = one_parameter(1e-4);
+    const auto resumed = make(*optimizer);
+    resumed->load(states[split], "x.json");
+    optimizer->groups()[0].lr = rates[split];  // as its own state has it
+    for (std::size_t i = split; i < 80; ++i, resumed->step()) ASSERT_EQ(optimizer->groups()[0].lr, rates[i]) << i;
+  }
+}
+
+TEST(LrScheduler, KnowsWhichSchedulesFollowTheRunsLength) {
+  EXPECT_TRUE(follows_length(config::CosineAnnealingWithWarmupSchedulerConfig{5}));
+  EXPECT_TRUE(follows_length(config::DiffuserSchedulerConfig{5, "linear"}));
+  EXPECT_FALSE(follows_length(config::DiffuserSchedulerConfig{5, "constant_with_warmup"}));
+  EXPECT_FALSE(follows_length(config::ConstantWithWarmupSchedulerConfig{5}));
+}
+
 TEST(LrScheduler, RefusesAStateOfAnotherForm) {
   const auto optimizer = one_parameter(1e-4);
   const auto scheduler = make_scheduler(config::ConstantWithWarmupSchedulerConfig{3}, *optimizer, 10);

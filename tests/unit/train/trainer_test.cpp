@@ -4,13 +4,18 @@
 #include <ATen/TensorOperators.h>
 #include <ATen/ops/full.h>
 #include <ATen/ops/ones.h>
+#include <c10/util/Exception.h>
 #include <gmock/gmock.h>
 
 #include <atomic>
 #include <chrono>
+#include <csignal>
 #include <limits>
+#include <map>
 #include <thread>
 
+#include "host/base/error.h"
+#include "host/base/exit_status.h"
 #include "host/base/log.h"
 #include "host/checkpoint/rng_state.h"
 #include "tests/support/plugin_in_process.h"
@@ -77,7 +82,8 @@ class SmallRun {
     LoopParts parts;
     parts.next_batch = [this] {
       const float scale = ++batches == bad_batch ? std::numeric_limits<float>::infinity() : 1.0F;
-      return TrainingBatch{.tensors = {{"scale", at::full({}, scale)}}, .rows = {}};
+      if (before_batch) before_batch(batches);
+      return TrainingBatch{.tensors = {{"scale", at::full({}, scale)}}, .rows = {}, .dataloading_s = dataloading_s};
     };
     parts.step = &step;
     parts.optimizer = optimizer_.get();
@@ -94,9 +100,11 @@ class SmallRun {
 
   fs::path checkpoint(const std::string& name) const { return directory_ / "checkpoints" / name; }
 
-  std::function<void(std::string_view point)> reached;  ///< called by the writer
-  std::atomic<std::int64_t> batches = 0;                ///< that were asked for
-  std::int64_t bad_batch = -1;                          ///< the one whose loss is infinite
+  std::function<void(std::string_view point)> reached;   ///< called by the writer
+  std::function<void(std::int64_t batch)> before_batch;  ///< called by the loop, counted from 1
+  double dataloading_s = 0;                              ///< that each batch says it took
+  std::atomic<std::int64_t> batches = 0;                 ///< that were asked for
+  std::int64_t bad_batch = -1;                           ///< the one whose loss is infinite
 
  private:
   checkpoint::Checkpoint state(std::int64_t at) const {
@@ -176,6 +184,113 @@ TEST_F(Trainer, ASaveInTheMiddleThatFailsCostsTheCheckpointAndNotTheRun) {
               HasSubstr("the checkpoint of step 2 could not be saved: the checkpoint of step 2 was not saved"));
   for (const char* name : {"000001", "000003", "000004"}) EXPECT_TRUE(checkpoint::is_complete(run.checkpoint(name)));
   EXPECT_FALSE(fs::exists(run.checkpoint("000002")));
+}
+
+// Zero or less means never, and the last step is saved once.
+TEST_F(Trainer, SavesAtEachMultipleAndOnceAtTheEnd) {
+  using Steps = std::vector<std::string>;
+  const std::map<std::int64_t, Steps> expected{
+      {-1, {"000005"}},          {0, {"000005"}}, {1, {"000001", "000002", "000003", "000004", "000005"}},
+      {3, {"000003", "000005"}}, {5, {"000005"}}, {1000, {"000005"}}};
+  for (const auto& [save_freq, steps] : expected) {
+    const fs::path directory = scratch() / std::to_string(save_freq);
+    SmallRun run(directory, 5, save_freq);
+    std::map<std::string, int> saves;
+    run.reached = [&](std::string_view at) {
+      if (at == "flushed") ++saves["all"];
+    };
+    EXPECT_EQ(run.go(), 0);
+    Steps found;
+    for (const fs::path& path : checkpoint::list_checkpoints(directory)) found.push_back(path.filename());
+    std::reverse(found.begin(), found.end());
+    EXPECT_EQ(found, steps) << save_freq;
+    EXPECT_EQ(saves["all"], static_cast<int>(steps.size())) << save_freq;
+  }
+}
+
+TEST_F(Trainer, SigtermDuringASaveStopsAfterTheStepAndSavesIt) {
+  SmallRun run(scratch(), 100, 2);
+  std::atomic<bool> asked = false;
+  run.reached = [&](std::string_view at) {
+    if (at == "flushed" && !asked.exchange(true)) std::raise(SIGTERM);
+  };
+  EXPECT_EQ(run.go(), kExitRestart);
+  const auto last = checkpoint::read_last(scratch());
+  ASSERT_TRUE(last);
+  EXPECT_EQ(last->filename(), checkpoint::step_name(run.batches, 100));
+  EXPECT_TRUE(checkpoint::is_complete(*last));
+  EXPECT_TRUE(checkpoint::is_complete(run.checkpoint("000002"))) << "the save that was on its way is over, too";
+}
+
+TEST_F(Trainer, SigtermBeforeTheFirstStepSavesThatStep) {
+  SmallRun run(scratch(), 100, 0);
+  run.before_batch = [](std::int64_t batch) {
+    if (batch == 1) std::raise(SIGTERM);
+  };
+  EXPECT_EQ(run.go(), kExitRestart);
+  EXPECT_TRUE(checkpoint::is_complete(run.checkpoint("000001")));
+}
+
+TEST_F(Trainer, CtrlCHasAnExitCodeOfItsOwnAndARunThatIsOverHasNone) {
+  SmallRun stopped(scratch() / "stopped", 100, 0);
+  stopped.before_batch = [](std::int64_t batch) {
+    if (batch == 3) std::raise(SIGINT);
+  };
+  EXPECT_EQ(stopped.go(), 130);
+  EXPECT_TRUE(checkpoint::is_complete(stopped.checkpoint("000003")));
+  SmallRun over(scratch() / "over", 3, 0);
+  over.before_batch = [](std::int64_t batch) {
+    if (batch == 3) std::raise(SIGTERM);
+  };
+  EXPECT_EQ(over.go(), 0);
+  EXPECT_TRUE(checkpoint::is_complete(over.checkpoint("000003")));
+}
+
+TEST_F(Trainer, ALoaderThatFailsEndsTheRunAndKeepsTheSaveThatIsOnItsWay) {
+  SmallRun run(scratch(), 9, 2);
+  run.reached = [](std::string_view at) {
+    if (at == "flushed") std::this_thread::sleep_for(std::chrono::milliseconds(50));
+  };
+  run.before_batch = [](std::int64_t batch) {
+    if (batch == 3) fail(ErrorKind::kData, "sample row 17: the picture is broken");
+  };
+  EXPECT_THAT([&] { run.go(); }, ThrowsMessage<Error>(HasSubstr("sample row 17")));
+  EXPECT_TRUE(checkpoint::is_complete(run.checkpoint("000002")));
+}
+
+std::string said_with_wait(const fs::path& directory, double dataloading_s) {
+  SmallRun run(directory, 5, 0);
+  run.dataloading_s = dataloading_s;
+  run.before_batch = [](std::int64_t) { std::this_thread::sleep_for(std::chrono::milliseconds(10)); };
+  ::testing::internal::CaptureStderr();
+  EXPECT_EQ(run.go(), 0);
+  log::flush();
+  return ::testing::internal::GetCapturedStderr();
+}
+
+TEST_F(Trainer, SaysOnceThatMostOfTheTimeGoesIntoWaitingForData) {
+  const std::string hint = "more than half of each step waits for data";
+  const std::string said = said_with_wait(scratch() / "slow", 0.01);
+  const std::size_t first = said.find(hint);
+  ASSERT_NE(first, std::string::npos) << said;
+  EXPECT_EQ(said.find(hint, first + 1), std::string::npos) << said;
+  EXPECT_THAT(said, HasSubstr(" data_s:0.010 "));
+  EXPECT_THAT(said_with_wait(scratch() / "fast", 0.001), ::testing::Not(HasSubstr(hint)));
+}
+
+bool is_told_as_out_of_memory(std::int64_t elements) {
+  try {
+    at::full({elements}, 1.0F).reshape({2, -1});
+  } catch (const c10::Error& error) {
+    return is_out_of_memory(error);
+  }
+  ADD_FAILURE() << "nothing was thrown";
+  return false;
+}
+
+TEST_F(Trainer, KnowsTorchsErrorsForMemoryOnTheCpuFromOthers) {
+  EXPECT_TRUE(is_told_as_out_of_memory(std::int64_t{1} << 50U));
+  EXPECT_FALSE(is_told_as_out_of_memory(3)) << "a shape that does not fit";
 }
 
 TEST_F(Trainer, AFinalSaveThatFailsIsTheEndOfTheRun) {
