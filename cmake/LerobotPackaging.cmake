@@ -46,8 +46,14 @@ macro(lerobot_package group package summary)
 endmacro()
 
 set(own "(= ${PROJECT_VERSION})")
+# FFmpeg is loaded at run time, so nothing linked tells of it: the packages of the versions whose headers were used.
+foreach(library libavformat libavcodec libavutil libswscale)
+  string(REGEX MATCH "^[0-9]+" major ${FFmpeg_${library}_VERSION})
+  list(APPEND ffmpeg ${library}${major})
+endforeach()
+list(JOIN ffmpeg ", " ffmpeg)
 lerobot_package(host lerobot-native "Trainer for robot policies: the programs and the trainer library"
-  COMPONENTS host trainer)
+  COMPONENTS host trainer DEPENDS "${ffmpeg}")
 lerobot_package(sdk lerobot-accel-sdk "For authors of accelerator plugins: the contract, C++ helpers, a template"
   COMPONENTS plugin-sdk NO_SHLIBDEPS)
 if(LEROBOT_BUNDLE_TORCH)

@@ -15,7 +15,8 @@ extern "C" {
 
 namespace lerobot::data {
 
-// NOLINTBEGIN(cppcoreguidelines-macro-usage): a list of names that becomes members, look-ups and functions.
+// NOLINTBEGIN(cppcoreguidelines-macro-usage,bugprone-macro-parentheses): a list of names that becomes members, look-ups
+// and functions.
 #define LEROBOT_FFMPEG_FUNCTIONS(F)             \
   F(avutil, av_frame_alloc)                     \
   F(avutil, av_frame_free)                      \
@@ -87,6 +88,6 @@ FfmpegFunction(R (*FfmpegFunctions::*)(Args...)) -> FfmpegFunction<R, Args...>;
 #define LEROBOT_CALL(library, name) inline constexpr FfmpegFunction name(&FfmpegFunctions::name);
 LEROBOT_FFMPEG_FUNCTIONS(LEROBOT_CALL)
 #undef LEROBOT_CALL
-// NOLINTEND(cppcoreguidelines-macro-usage)
+// NOLINTEND(cppcoreguidelines-macro-usage,bugprone-macro-parentheses)
 
 }  // namespace lerobot::data

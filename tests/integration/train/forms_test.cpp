@@ -72,8 +72,8 @@ TEST_F(TrainForms, V21TrainsWithTheLossesOfTheV30FormOfTheSameData) {
   const fs::path new_form = copy_of("pusht_sim");
   fs::copy_file(test_data("goldens/datasets/pusht_sim_v21.stats.json"), new_form / "meta/stats.json",
                 fs::copy_options::overwrite_existing);
-  train(flags(new_form, "new", {"--steps=4", "--dataset.episodes=[0,1,2]"}));
-  train(flags(test_data("datasets/pusht_sim_v21"), "old", {"--steps=4"}));
+  train(flags(new_form, "new", {"--steps=4", "--batch_size=2", "--dataset.episodes=[0,1,2]"}));
+  train(flags(test_data("datasets/pusht_sim_v21"), "old", {"--steps=4", "--batch_size=2"}));
   EXPECT_EQ(column(folder_ / "new", "loss").size(), 4U);
   EXPECT_EQ(column(folder_ / "old", "loss"), column(folder_ / "new", "loss"));
   EXPECT_EQ(column(folder_ / "old", "grad_norm"), column(folder_ / "new", "grad_norm"));
@@ -115,7 +115,7 @@ TEST_F(TrainForms, CamerasOfDifferentSizesAndNamesWithDotsTrain) {
   source.cameras = {data::grey_camera("observation.images.wrist.left", 64, 48, 10),
                     data::grey_camera("observation.images.front", 48, 64, 10)};
   source.write(folder_ / "data");
-  train(flags(folder_ / "data", "out", {"--steps=2", "--batch_size=4"}));
+  train(flags(folder_ / "data", "out", {"--steps=2", "--batch_size=2"}));
   EXPECT_THAT(column(folder_ / "out", "loss"), Each(Truly(is_finite)));
   // A checkpoint finds the statistics of such names again.
   train({"--resume=true", "--config_path=" + (folder_ / "out").string(), "--steps=3"});

@@ -107,9 +107,8 @@ def check_debian_packages(arguments, work):
         files[name] = [line.split()[-1] for line in run(["dpkg-deb", "-c", package]).splitlines() if not line.endswith("/")]
     names = {"lerobot-native", "lerobot-accel-sdk", "lerobot-accel-cpu", "lerobot-accel-" + OTHER}
     expect(set(files) == names, f"packages: {set(files)}, expected {names}")
-    expect("libspdlog" in depends["lerobot-native"] and "libavformat" in depends["lerobot-native"],
-           f"lerobot-native depends on {depends['lerobot-native']}")
-    expect("libcurl4" in depends["lerobot-native"], f"lerobot-native depends on {depends['lerobot-native']}")
+    for needed in ("libspdlog", "libavformat", "libavcodec", "libswscale", "libcurl4"):
+        expect(needed in depends["lerobot-native"], f"lerobot-native depends on {depends['lerobot-native']}")
     for needed in ("lerobot-native", "lerobot-torch-cpu"):
         expect(needed in depends["lerobot-accel-cpu"], f"lerobot-accel-cpu depends on {depends['lerobot-accel-cpu']}")
     expect("torch" not in depends["lerobot-accel-" + OTHER], "an accelerator's package uses the user's torch")

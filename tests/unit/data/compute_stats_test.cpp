@@ -50,19 +50,19 @@ Dataset open(const SyntheticDataset& source, const TempDirectory& directory) {
 
 TEST(NumberStats, AreOfAllRowsAndKeepSmallSpreadsOfLargeValues) {
   SyntheticDataset source;
-  source.episodes = {{0, 3}, {1, 1}};
+  source.episodes = {{0, 2}, {1, 1}};
   source.numbers.push_back({"action", 2, [](const SyntheticEpisode& episode, std::int64_t frame, std::int64_t place) {
-                              return place == 0 ? 8388608.0F + static_cast<float>(frame + 3 * episode.index) : 0.5F;
+                              return place == 0 ? 8388608.0F + static_cast<float>(frame + 4 * episode.index) : 0.5F;
                             }});
   const TempDirectory directory;
   const Dataset dataset = open(source, directory);
-  const FeatureStats stats = number_stats(dataset, "action");
+  const FeatureStats stats = number_stats(dataset, "action");  // 8388608 and 0, 1, 4
   EXPECT_EQ(*stats.find("min"), (Stat{{2}, {8388608, 0.5}}));
-  EXPECT_EQ(*stats.find("max"), (Stat{{2}, {8388611, 0.5}}));
-  EXPECT_EQ(*stats.find("mean"), (Stat{{2}, {8388609.5, 0.5}}));
-  EXPECT_THAT(stats.find("std")->values, ElementsAre(DoubleNear(std::sqrt(1.25), 1e-12), 0.0));
-  EXPECT_EQ(*stats.find("count"), (Stat{{1}, {4}}));
-  EXPECT_EQ(*number_stats(dataset, "frame_index").find("max"), (Stat{{1}, {2}}));
+  EXPECT_EQ(*stats.find("max"), (Stat{{2}, {8388612, 0.5}}));
+  EXPECT_THAT(stats.find("mean")->values, ElementsAre(DoubleNear(8388608 + 5 / 3.0, 1e-8), 0.5));
+  EXPECT_THAT(stats.find("std")->values, ElementsAre(DoubleNear(std::sqrt(26 / 9.0), 1e-12), 0.0));
+  EXPECT_EQ(*stats.find("count"), (Stat{{1}, {3}}));
+  EXPECT_EQ(*number_stats(dataset, "frame_index").find("max"), (Stat{{1}, {1}}));
 }
 
 TEST(CameraStats, AreOfTheSampledPixelsOfEachChannel) {
