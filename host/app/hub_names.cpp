@@ -74,7 +74,7 @@ fs::path checkpoint(const std::string& repo_id, const fs::path& run) {
   const std::string newest = require_checkpoint(repo_id, hub::fetch(run_request(repo_id, {})).files);
   hub::Request request = run_request(repo_id, {newest + "/"});
   request.folder = run;
-  const fs::path directory = hub::fetch(request).root / newest;
+  fs::path directory = hub::fetch(request).root / newest;
   const fs::path link = directory.parent_path() / "last";
   std::error_code ec;
   if (fs::is_symlink(link, ec)) fs::remove(link, ec);

@@ -70,7 +70,7 @@ class CacheStore : public Store {
 
 }  // namespace
 
-Cache::Cache(fs::path directory, const Request& request)
+Cache::Cache(const fs::path& directory, const Request& request)
     : repository_(directory / folder_name(request)), locks_(directory / ".locks" / folder_name(request)) {}
 
 std::optional<std::string> Cache::ref(const std::string& name) const {

@@ -15,7 +15,7 @@ namespace fs = std::filesystem;
 /// The value of the first of these variables that is set.
 std::string first_of(std::initializer_list<const char*> names) {
   for (const char* name : names) {
-    const std::string value = environment(name).value_or("");
+    std::string value = environment(name).value_or("");
     if (!value.empty()) return value;
   }
   return "";

@@ -30,7 +30,7 @@ class Store {
 /// The cache of huggingface_hub: `<cache>/datasets--org--name/{blobs,refs,snapshots,trees}`, shared with Python.
 class Cache {
  public:
-  Cache(std::filesystem::path directory, const Request& request);
+  Cache(const std::filesystem::path& directory, const Request& request);
 
   /// The commit that a branch or tag had when it was last asked for; nothing when that is not known.
   std::optional<std::string> ref(const std::string& name) const;
