@@ -61,7 +61,7 @@ TEST_F(SimaccelFailure, MemoryThatRunsOutIsToldWithThePlaceAndWhatToLower) {
     std::vector<std::string> more;
   };
   for (const Case& c : {Case{"the forward pass", begin + step * 0.05, {"--steps=1"}},
-                        Case{"the backward pass", begin + step * 0.6, {"--steps=1"}},
+                        Case{"the backward pass", begin + step * 0.38, {"--steps=1"}},
                         Case{"the optimizer", begin + step * 0.97, {"--steps=1"}},
                         Case{"the evaluation", begin + step + (evaluated - begin - step) * 0.5, evaluating}}) {
     const std::string controls = "oom_at=" + std::to_string(static_cast<std::int64_t>(c.at));

@@ -51,7 +51,8 @@ TEST(LongRun, TakesNoMoreMemoryAndFilesAfterTwoThousandStepsThanAfterOneThousand
   EXPECT_THAT(maps_of(program.pid()), ::testing::Not(::testing::HasSubstr("/dev/shm"))) << "workers are threads";
   ASSERT_TRUE(program.wait_for_output("step:2K ", std::chrono::seconds(200))) << program.output();
   EXPECT_LE(memory_of(program.pid()), memory + kBound) << "KiB after 1000 steps: " << memory;
-  EXPECT_LE(files_of(program.pid()), files + 1) << "a save may be open";
+  constexpr std::int64_t kOfASave = 30;  // one may be under way, with all its files open
+  EXPECT_LE(files_of(program.pid()), files + kOfASave);
   program.send(SIGTERM);
   EXPECT_EQ(program.wait().exit_code, kExitRestart);
   std::size_t checkpoints = 0;

@@ -114,7 +114,7 @@ TEST_F(HeldOutTest, LossThatIsNotFiniteIsGivenBack) {
 }
 
 TEST_F(HeldOutTest, CtrlCEndsItAfterTheBatch) {
-  const InterruptGuard interrupt;
+  const InterruptGuard interrupt({SIGINT});
   in_forward_ = [] { std::raise(SIGINT); };
   EXPECT_EQ(held_out(1).loss(), std::nullopt);
   EXPECT_EQ(batches_, 1U);
