@@ -103,7 +103,8 @@ class Auditor {
     } catch (const Error& error) {
       // Of several files that cannot be used the message is one line; here each is a finding.
       for (const std::string& name : names) {
-        if (std::string_view(error.what()).find(name) == std::string_view::npos) continue;
+        const bool is_file = fs::path(name).has_extension();  // meta/episodes is a folder
+        if (!is_file || std::string_view(error.what()).find(name) == std::string_view::npos) continue;
         if (const auto problem = file_problem(options_.root / name)) add(name, name + " is " + *problem);
       }
       if (audit_.findings.size() == known) add(named_file(error.what(), names), error.what());

@@ -95,7 +95,7 @@ TEST_F(TrainHub, LerobotDataDownloadsWhatItReads) {
   const Outcome info = run_program(program, {"info", "org/pusht_keypoints"}, environment());
   ASSERT_EQ(info.exit_code, 0) << info.out;
   EXPECT_THAT(info.out, HasSubstr("1270"));
-  EXPECT_THAT(server_->requests("storage", "/data/"), IsEmpty());
+  EXPECT_THAT(server_->requests("storage", "/data/chunk-"), IsEmpty());
   const Outcome check = run_program(program, {"check", "org/pusht_keypoints"}, environment());
   EXPECT_EQ(check.exit_code, 0) << check.out;
   EXPECT_THAT(check.out, HasSubstr(": sound ("));

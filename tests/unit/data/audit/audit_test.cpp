@@ -159,7 +159,7 @@ std::vector<Broken> broken_videos() {
       {"CutVideo", "pusht_sim_h264", [](const fs::path& root) { cut(root / kVideo, 1000); }, kVideo, "truncated"},
       {"EmptyVideo", "pusht_sim", [](const fs::path& root) { overwrite(root / kVideo, ""); }, kVideo, "empty"},
       {"PointerInsteadOfVideo", "pusht_sim", [](const fs::path& root) { overwrite(root / kVideo, kPointer); }, kVideo,
-       "no video"},
+       "pointer text"},
       {"DamagedVideo", "pusht_sim", [](const fs::path& root) { damage(root / kVideo, 0.5, 0.2); }, kVideo, kVideo},
       {"SwappedVideos", "pusht_sim_h264",
        [=](const fs::path& root) {
@@ -212,7 +212,7 @@ std::vector<Broken> broken_metadata() {
        [](const fs::path& root) { add_to_integer(root / kEpisodes, "data/chunk_index", 4, 7); },
        "data/chunk-007/file-000.parquet", "missing"},
       {"StatisticsThatAreNoNumbers", "pusht_keypoints",
-       [](const fs::path& root) { replace(root / kStats, "\"mean\": [", "\"mean\": [true, "); }, kStats, "mean"},
+       [](const fs::path& root) { replace(root / kStats, "\"mean\": [", "\"mean\": [\"x\", "); }, kStats, "mean"},
       {"StatisticsThatAreNotFinite", "pusht_keypoints",
        [](const fs::path& root) { overwrite(root / kStats, R"({"action": {"mean": [NaN, 1], "std": [1, 1]}})"); },
        kStats, "mean of action is not finite"},
@@ -235,7 +235,7 @@ TEST(Audit, ListsFindingsThatHaveNothingToDoWithEachOtherTogether) {
   cut(root / kVideo, 1000);
   set_float(root / kData, "action", 0, NAN);
   overwrite(root / "data/chunk-001/file-000.parquet", "");
-  fs::remove(root / kStats);
+  overwrite(root / kStats, R"({"action": {"mean": [NaN, 1], "std": [1, 1]}})");
   const Audit found = audit(root);
   std::vector<std::string> files;
   for (const Finding& finding : found.findings) files.push_back(finding.file);
