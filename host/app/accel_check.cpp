@@ -3,7 +3,7 @@
 #include <charconv>
 #include <iostream>
 
-#include "host/app/accel_options.h"
+#include "host/app/options.h"
 #include "host/base/error.h"
 #include "host/base/json.h"
 #include "host/check/report.h"

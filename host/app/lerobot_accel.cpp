@@ -4,8 +4,8 @@
 
 #include "host/accel/start.h"
 #include "host/app/accel_check.h"
-#include "host/app/accel_options.h"
 #include "host/app/accel_report.h"
+#include "host/app/options.h"
 #include "host/base/error.h"
 #include "host/base/json.h"
 #include "host/base/text.h"

@@ -4,9 +4,9 @@
 #include <exception>
 #include <iostream>
 
-#include "host/app/accel_options.h"
 #include "host/app/data_commands.h"
 #include "host/app/data_root.h"
+#include "host/app/options.h"
 #include "host/base/affinity.h"
 #include "host/base/error.h"
 #include "host/base/log.h"

@@ -23,17 +23,6 @@ namespace fs = std::filesystem;
 
 constexpr std::string_view kInfoPath = "meta/info.json";
 
-/// All files below a folder of the dataset, relative to its root, sorted.
-std::vector<std::string> files_below(const fs::path& root, const std::string& folder) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(root / folder, error), end; at != end && !error; at.increment(error)) {
-    if (at->is_regular_file(error)) files.push_back(at->path().lexically_relative(root).generic_string());
-  }
-  std::ranges::sort(files);
-  return files;
-}
-
 /// The longest of these names that a message holds, else the first one.
 std::string named_file(std::string_view message, const std::vector<std::string>& names) {
   std::string found;
@@ -217,16 +206,7 @@ class Auditor {
   std::vector<std::string> files_of(const std::vector<std::int64_t>& numbers) const {
     std::vector<std::string> files = {std::string(kInfoPath)};
     for (const Episode& episode : choose_episodes(*metadata_, numbers, {})) {
-      const std::vector<std::string> own = files_of(episode);
-      files.insert(files.end(), own.begin(), own.end());
-    }
-    return files;
-  }
-
-  std::vector<std::string> files_of(const Episode& episode) const {
-    std::vector<std::string> files = {metadata_->data_path(episode)};
-    for (std::size_t video = 0; video < episode.videos.size(); ++video) {
-      files.push_back(metadata_->video_path(episode, video));
+      std::ranges::move(metadata_->files(episode), std::back_inserter(files));
     }
     return files;
   }
@@ -255,7 +235,7 @@ class Auditor {
     OrderedMap<Buffer> item;
     for (const TensorSpec& spec : dataset.layout()) item.append(spec.key, make_buffer(spec.dtype, spec.shape));
     std::int64_t frame = 0;
-    guarded(files_of(episode), [&] {
+    guarded(metadata_->files(episode), [&] {
       for (; frame < episode.length(); ++frame) dataset.read(episode.first_row + frame, item, 0);
     });
     return frame;

@@ -36,17 +36,6 @@ std::string parquet_fault(std::string_view head, std::uintmax_t size, std::ifstr
   return ends_well ? "" : "truncated, its end mark is missing";
 }
 
-/// Files of a kind below a folder of the dataset, relative to its root, sorted.
-std::vector<std::string> find_files(const fs::path& root, const char* folder, std::string_view extension) {
-  std::vector<std::string> files;
-  std::error_code error;
-  for (fs::recursive_directory_iterator at(root / folder, error), end; !error && at != end; at.increment(error)) {
-    if (at->path().extension() == extension) files.push_back(fs::relative(at->path(), root).generic_string());
-  }
-  std::sort(files.begin(), files.end());
-  return files;
-}
-
 }  // namespace
 
 std::optional<std::string> file_problem(const fs::path& path) {
@@ -66,6 +55,17 @@ std::optional<std::string> file_problem(const fs::path& path) {
   }
   if (fault.empty()) return std::nullopt;
   return fault + " (" + std::to_string(size) + " bytes)";
+}
+
+std::vector<std::string> files_below(const fs::path& root, const char* folder) {
+  std::vector<std::string> files;
+  std::error_code error;
+  for (fs::recursive_directory_iterator at(root / folder, error), end; !error && at != end; at.increment(error)) {
+    std::error_code ignored;
+    if (!at->is_directory(ignored)) files.push_back(at->path().lexically_relative(root).generic_string());
+  }
+  std::ranges::sort(files);
+  return files;
 }
 
 std::vector<std::string> file_problems(const fs::path& root, const std::vector<std::string>& relative) {
@@ -89,7 +89,9 @@ void check_meta_files(const fs::path& root, const std::vector<std::string>& rela
   std::vector<std::string> problems = file_problems(root, relative);
   if (problems.empty()) return;
   for (const auto& [folder, extension] : {std::pair{"data", ".parquet"}, std::pair{"videos", ".mp4"}}) {
-    std::ranges::move(file_problems(root, find_files(root, folder, extension)), std::back_inserter(problems));
+    std::vector<std::string> files = files_below(root, folder);
+    std::erase_if(files, [end = extension](const std::string& file) { return fs::path(file).extension() != end; });
+    std::ranges::move(file_problems(root, files), std::back_inserter(problems));
   }
   refuse_file_problems(root, problems);
 }

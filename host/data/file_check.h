@@ -13,6 +13,9 @@ namespace lerobot::data {
 /// extension: .parquet has marks at both ends; others only must be there and hold something.
 std::optional<std::string> file_problem(const std::filesystem::path& path);
 
+/// The files below a folder of the dataset at any depth, relative to its root, sorted.
+std::vector<std::string> files_below(const std::filesystem::path& root, const char* folder);
+
 /// file_problem of files below `root`, as "data/file.parquet is missing".
 std::vector<std::string> file_problems(const std::filesystem::path& root, const std::vector<std::string>& relative);
 

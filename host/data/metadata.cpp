@@ -114,4 +114,10 @@ std::string DatasetMetadata::video_path(const Episode& episode, std::size_t vide
   return video_path_.path(place.chunk, place.file, video_keys_[video]);
 }
 
+std::vector<std::string> DatasetMetadata::files(const Episode& episode) const {
+  std::vector<std::string> files = {data_path(episode)};
+  for (std::size_t video = 0; video < episode.videos.size(); ++video) files.push_back(video_path(episode, video));
+  return files;
+}
+
 }  // namespace lerobot::data

@@ -67,6 +67,8 @@ class DatasetMetadata {
   /// Of these episodes: each file once, sorted by path.
   std::vector<std::string> data_files(const std::vector<Episode>& episodes) const;
   std::string video_path(const Episode& episode, std::size_t video) const;
+  /// All files that an episode needs: its data, then its videos.
+  std::vector<std::string> files(const Episode& episode) const;
 
  private:
   void load_info();

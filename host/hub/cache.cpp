@@ -11,11 +11,6 @@ namespace {
 
 namespace fs = std::filesystem;
 
-bool has_size(const fs::path& path, std::uint64_t size) {
-  std::error_code ec;
-  return fs::is_regular_file(path, ec) && fs::file_size(path, ec) == size && !ec;
-}
-
 std::string folder_name(const Request& request) {
   std::string name = request.type == RepoType::kDataset ? "datasets--" : "models--";
   for (const char c : request.repo_id) name += c == '/' ? std::string("--") : std::string(1, c);

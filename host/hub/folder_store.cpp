@@ -28,9 +28,9 @@ class FolderStore : public Store {
     std::error_code ec;
     if (!fs::exists(path, ec)) return false;
     const std::string noted = noted_id(file);
-    const bool has_size = fs::is_regular_file(path, ec) && fs::file_size(path, ec) == file.size;
-    if (has_size && noted == file.id()) return true;
-    if (has_size && noted.empty() && content_id(file, path) == file.id()) {
+    const bool fits = has_size(path, file.size);
+    if (fits && noted == file.id()) return true;
+    if (fits && noted.empty() && content_id(file, path) == file.id()) {
       write_note(file);
       return true;
     }

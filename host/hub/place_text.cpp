@@ -18,6 +18,11 @@ void make_parents(const fs::path& path) {
        path.parent_path().string(), ec.message());
 }
 
+bool has_size(const fs::path& path, std::uint64_t bytes) {
+  std::error_code ec;
+  return fs::is_regular_file(path, ec) && fs::file_size(path, ec) == bytes && !ec;
+}
+
 void place_text(const fs::path& path, std::string_view content) {
   make_parents(path);
   fs::path temporary = path;

@@ -110,50 +110,6 @@ LEROBOT_CLONES void output_gradient_tile(const Patch<2>& pixels, float* __restri
   }
 }
 
-LEROBOT_CLONES void weights_to_planes(const float* __restrict weights, std::int64_t pairs, std::int64_t begin,
-                                      std::int64_t end, float* __restrict planes) {
-  LEROBOT_INDEPENDENT_TURNS
-  for (std::int64_t pair = begin; pair < end; ++pair) {
-    const float* w = weights + 9 * pair;
-    float* p = planes + pair;
-    const auto row = [&](std::int64_t plane, float a, float b, float c) {
-      const float ends = 0.5F * (a + c), middle = 0.5F * b;
-      p[plane * pairs] = a;
-      p[(plane + 1) * pairs] = ends + middle;
-      p[(plane + 2) * pairs] = ends - middle;
-      p[(plane + 3) * pairs] = c;
-    };
-    const float e0 = 0.5F * (w[0] + w[6]), e1 = 0.5F * (w[1] + w[7]), e2 = 0.5F * (w[2] + w[8]);
-    const float m0 = 0.5F * w[3], m1 = 0.5F * w[4], m2 = 0.5F * w[5];
-    row(0, w[0], w[1], w[2]);
-    row(4, e0 + m0, e1 + m1, e2 + m2);
-    row(8, e0 - m0, e1 - m1, e2 - m2);
-    row(12, w[6], w[7], w[8]);
-  }
-}
-
-LEROBOT_CLONES void planes_to_weights(const float* __restrict planes, std::int64_t pairs, std::int64_t begin,
-                                      std::int64_t end, float* __restrict weights) {
-  LEROBOT_INDEPENDENT_TURNS
-  for (std::int64_t pair = begin; pair < end; ++pair) {
-    const float* p = planes + pair;
-    float* w = weights + 9 * pair;
-    const auto put = [&](std::int64_t at, float a, float b, float c, float d) {
-      w[at] = a + 0.5F * (b + c);
-      w[at + 1] = 0.5F * (b - c);
-      w[at + 2] = d + 0.5F * (b + c);
-    };
-    const auto top = [&](std::int64_t i) { return p[i * pairs] + 0.5F * (p[(4 + i) * pairs] + p[(8 + i) * pairs]); };
-    const auto middle = [&](std::int64_t i) { return 0.5F * (p[(4 + i) * pairs] - p[(8 + i) * pairs]); };
-    const auto bottom = [&](std::int64_t i) {
-      return p[(12 + i) * pairs] + 0.5F * (p[(4 + i) * pairs] + p[(8 + i) * pairs]);
-    };
-    put(0, top(0), top(1), top(2), top(3));
-    put(3, middle(0), middle(1), middle(2), middle(3));
-    put(6, bottom(0), bottom(1), bottom(2), bottom(3));
-  }
-}
-
 float* place(const TilePlanes& planes, std::int64_t tile, const TiledMap& shape) {
   return planes.data + (tile - planes.first) * shape.channels;
 }
@@ -187,13 +143,48 @@ void winograd_output_gradient(const float* map, const TiledMap& shape, std::int6
   });
 }
 
-void winograd_weights(const float* weights, std::int64_t pairs, std::int64_t begin, std::int64_t end, float* planes) {
-  weights_to_planes(weights, pairs, begin, end, planes);
+LEROBOT_CLONES void winograd_weights(const float* __restrict weights, std::int64_t pairs, std::int64_t begin,
+                                     std::int64_t end, float* __restrict planes) {
+  LEROBOT_INDEPENDENT_TURNS
+  for (std::int64_t pair = begin; pair < end; ++pair) {
+    const float* w = weights + 9 * pair;
+    float* p = planes + pair;
+    const auto row = [&](std::int64_t plane, float a, float b, float c) {
+      const float ends = 0.5F * (a + c), middle = 0.5F * b;
+      p[plane * pairs] = a;
+      p[(plane + 1) * pairs] = ends + middle;
+      p[(plane + 2) * pairs] = ends - middle;
+      p[(plane + 3) * pairs] = c;
+    };
+    const float e0 = 0.5F * (w[0] + w[6]), e1 = 0.5F * (w[1] + w[7]), e2 = 0.5F * (w[2] + w[8]);
+    const float m0 = 0.5F * w[3], m1 = 0.5F * w[4], m2 = 0.5F * w[5];
+    row(0, w[0], w[1], w[2]);
+    row(4, e0 + m0, e1 + m1, e2 + m2);
+    row(8, e0 - m0, e1 - m1, e2 - m2);
+    row(12, w[6], w[7], w[8]);
+  }
 }
 
-void winograd_weights_gradient(const float* planes, std::int64_t pairs, std::int64_t begin, std::int64_t end,
-                               float* weights) {
-  planes_to_weights(planes, pairs, begin, end, weights);
+LEROBOT_CLONES void winograd_weights_gradient(const float* __restrict planes, std::int64_t pairs, std::int64_t begin,
+                                              std::int64_t end, float* __restrict weights) {
+  LEROBOT_INDEPENDENT_TURNS
+  for (std::int64_t pair = begin; pair < end; ++pair) {
+    const float* p = planes + pair;
+    float* w = weights + 9 * pair;
+    const auto put = [&](std::int64_t at, float a, float b, float c, float d) {
+      w[at] = a + 0.5F * (b + c);
+      w[at + 1] = 0.5F * (b - c);
+      w[at + 2] = d + 0.5F * (b + c);
+    };
+    const auto top = [&](std::int64_t i) { return p[i * pairs] + 0.5F * (p[(4 + i) * pairs] + p[(8 + i) * pairs]); };
+    const auto middle = [&](std::int64_t i) { return 0.5F * (p[(4 + i) * pairs] - p[(8 + i) * pairs]); };
+    const auto bottom = [&](std::int64_t i) {
+      return p[(12 + i) * pairs] + 0.5F * (p[(4 + i) * pairs] + p[(8 + i) * pairs]);
+    };
+    put(0, top(0), top(1), top(2), top(3));
+    put(3, middle(0), middle(1), middle(2), middle(3));
+    put(6, bottom(0), bottom(1), bottom(2), bottom(3));
+  }
 }
 
 }  // namespace lerobot::kernels

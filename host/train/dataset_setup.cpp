@@ -88,10 +88,7 @@ std::optional<std::vector<std::string>> files_of_choice(const data::DatasetMetad
   if (!is_choice) return std::nullopt;
   std::set<std::string> files;
   for (const data::Episode& episode : data::choose_episodes(metadata, config.episodes, config.exclude_episodes)) {
-    files.insert(metadata.data_path(episode));
-    for (std::size_t video = 0; video < metadata.video_keys().size(); ++video) {
-      files.insert(metadata.video_path(episode, video));
-    }
+    for (std::string& file : metadata.files(episode)) files.insert(std::move(file));
   }
   return std::vector<std::string>(files.begin(), files.end());
 }

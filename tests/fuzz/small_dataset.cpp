@@ -2,11 +2,11 @@
 
 #include <algorithm>
 #include <fstream>
-#include <iterator>
 #include <map>
 #include <string_view>
 
 #include "host/base/error.h"
+#include "host/base/file.h"
 #include "host/base/log.h"
 #include "host/data/dataset.h"
 #include "tests/fuzz/fuzz.h"
@@ -15,6 +15,10 @@
 namespace lerobot::test {
 namespace {
 
+void write(const std::filesystem::path& path, std::string_view content) {
+  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
+}
+
 class SmallDataset {
  public:
   SmallDataset() {
@@ -22,6 +26,7 @@ class SmallDataset {
     data::SyntheticDataset dataset;
     dataset.episodes = {{.index = 0, .length = 3}, {.index = 2, .length = 4}};
     dataset.write(root());
+    write(root() / "meta/stats.json", "{}");
   }
 
   const std::filesystem::path& root() const { return directory_.path(); }
@@ -29,15 +34,6 @@ class SmallDataset {
  private:
   data::TempDirectory directory_;
 };
-
-std::string read(const std::filesystem::path& path) {
-  std::ifstream in(path, std::ios::binary);
-  return std::string(std::istreambuf_iterator<char>(in), {});
-}
-
-void write(const std::filesystem::path& path, std::string_view content) {
-  std::ofstream(path, std::ios::binary).write(content.data(), static_cast<std::streamsize>(content.size()));
-}
 
 void read_all(const data::Dataset& dataset) {
   constexpr std::int64_t kMost = 64;
@@ -54,7 +50,8 @@ void open_with(const std::string& file, const std::uint8_t* data, std::size_t si
   static const SmallDataset sound;
   static std::map<std::string, std::string> originals;
   const std::filesystem::path path = sound.root() / file;
-  const std::string& original = originals.try_emplace(file, read(path)).first->second;
+  const auto [original, is_new] = originals.try_emplace(file);
+  if (is_new) original->second = read_text(path, ErrorKind::kIo);
   write(path, {reinterpret_cast<const char*>(data), size});
   try {
     data::DatasetOptions options;
@@ -63,7 +60,7 @@ void open_with(const std::string& file, const std::uint8_t* data, std::size_t si
   } catch (const Error& error) {
     require(error.kind() == ErrorKind::kData);
   }
-  write(path, original);
+  write(path, original->second);
 }
 
 }  // namespace lerobot::test

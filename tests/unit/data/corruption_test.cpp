@@ -4,8 +4,8 @@
 
 #include <fstream>
 
-#include "host/base/file.h"
 #include "host/data/dataset.h"
+#include "tests/unit/data/file_edit.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
 namespace lerobot::data {
@@ -16,22 +16,15 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::Not;
 
-constexpr const char* kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
-
 class Corruption : public testing::Test {
  protected:
   void copy(const std::string& name) {
     fs::copy(fs::path(LEROBOT_TEST_DATA) / "datasets" / name, root_, fs::copy_options::recursive);
   }
-  void cut(const std::string& file, std::uintmax_t bytes) {
-    fs::resize_file(root_ / file, fs::file_size(root_ / file) - bytes);
-  }
-  void overwrite(const std::string& file, const std::string& text) { std::ofstream(root_ / file) << text; }
+  void cut(const std::string& file, std::uintmax_t bytes) { data::cut(root_ / file, bytes); }
+  void overwrite(const std::string& file, const std::string& text) { data::overwrite(root_ / file, text); }
   void replace(const std::string& file, const std::string& from, const std::string& to) {
-    std::string text = read_text(root_ / file, ErrorKind::kIo);
-    const std::size_t at = text.find(from);
-    ASSERT_NE(at, std::string::npos);
-    overwrite(file, text.replace(at, from.size(), to));
+    data::replace(root_ / file, from, to);
   }
   std::string open_error(std::vector<std::int64_t> episodes = {}) {
     return data_error_of([&] { open(std::move(episodes)); });

@@ -128,12 +128,8 @@ using Tasks = SyntheticTest;
 TEST_F(Tasks, AreFoundByTheirIndexWhateverTheColumnIsCalled) {
   for (const char* column : {"task", "__index_level_0__", "instruction"}) {
     const TempDirectory directory;
-    SyntheticDataset source;
+    SyntheticDataset source = three_tasks();
     source.task_column = column;
-    source.tasks = {{7, "推动方块"}, {0, "push \U0001F916 \"it\""}, {3, "two\nlines"}};
-    source.episodes = {{0, 2}, {1, 2}, {2, 2}};
-    source.episodes[1].task = 7;
-    source.episodes[2].task = 3;
     source.write(directory.path());
     DatasetOptions options;
     options.root = directory.path();

@@ -312,6 +312,15 @@ void SyntheticDataset::write(const std::filesystem::path& root) const {
   }
 }
 
+SyntheticDataset three_tasks() {
+  SyntheticDataset source;
+  source.tasks = {{7, "推动方块"}, {0, "push \U0001F916 \"it\""}, {3, "two\nlines"}};
+  source.episodes = {{0, 2}, {1, 2}, {2, 2}};
+  source.episodes[1].task = 7;
+  source.episodes[2].task = 3;
+  return source;
+}
+
 std::vector<std::byte> encode_image(const std::string& encoder, const std::string& pixel_format, int width, int height,
                                     const std::vector<std::uint8_t>& pixels) {
   const AVCodec* codec = avcodec_find_encoder_by_name(encoder.c_str());

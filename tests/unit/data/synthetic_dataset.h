@@ -73,6 +73,10 @@ struct SyntheticDataset {
   void write(const std::filesystem::path& root) const;
 };
 
+/// Three episodes of two frames, each with a task of its own: numbers with gaps and out of order, texts in several
+/// scripts, with quotes and a line end.
+SyntheticDataset three_tasks();
+
 /// An encoded image file: FFmpeg's encoder and pixel format by name, interleaved pixels.
 std::vector<std::byte> encode_image(const std::string& encoder, const std::string& pixel_format, int width, int height,
                                     const std::vector<std::uint8_t>& pixels);

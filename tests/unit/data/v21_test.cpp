@@ -105,12 +105,8 @@ TEST(V21, NumbersMayHaveGapsAndComeInAnyOrder) {
 
 TEST(V21, TasksAreFoundByTheirIndexInAnyScript) {
   const TempDirectory directory;
-  SyntheticDataset source;
+  SyntheticDataset source = three_tasks();
   source.version = "v2.1";
-  source.tasks = {{7, "推动方块"}, {0, "push \U0001F916 \"it\""}, {3, "two\nlines"}};
-  source.episodes = {{0, 2}, {1, 2}, {2, 2}};
-  source.episodes[1].task = 7;
-  source.episodes[2].task = 3;
   source.write(directory.path());
   DatasetOptions options;
   options.root = directory.path();

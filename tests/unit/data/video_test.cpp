@@ -262,12 +262,12 @@ TEST(Videos, AThousandFilesLeaveNoHandleNoThreadAndNoDecoder) {
   const TempDirectory directory;
   SyntheticDataset source;
   source.version = "v2.1";  // a file for each episode
-  source.cameras = {{.key = "observation.image",
-                     .info = R"({"dtype": "video", "shape": [96, 96, 3], "names": ["height", "width", "channels"]})",
-                     .write_video = [](const fs::path& file, const std::vector<SyntheticEpisode>&) {
-                       fs::create_symlink(kDatasets / kH264, file);
-                     },
-                     .image = {}}};
+  source.cameras = {
+      {.key = "observation.image",
+       .info = R"({"dtype": "video", "shape": [96, 96, 3], "names": ["height", "width", "channels"]})",
+       .write_video = [](const fs::path& file,
+                         const std::vector<SyntheticEpisode>&) { fs::create_symlink(kDatasets / kH264, file); },
+       .image = {}}};
   for (std::int64_t i = 0; i < 1000; ++i) source.episodes.push_back({.index = i, .length = 1});
   source.write(directory.path());
   const std::size_t files_before = open_files();

@@ -7,8 +7,8 @@
 #include <cmath>
 #include <fstream>
 
-#include "host/base/file.h"
 #include "tests/unit/data/audit/parquet_edit.h"
+#include "tests/unit/data/file_edit.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
 namespace lerobot::data {
@@ -19,27 +19,11 @@ using testing::AllOf;
 using testing::HasSubstr;
 using testing::IsEmpty;
 
-constexpr const char* kPointer = "version https://git-lfs.github.com/spec/v1\noid sha256:0\nsize 12\n";
 const fs::path kDatasets = LEROBOT_TEST_DATA "/datasets";
 
 const std::string kInfo = "meta/info.json", kStats = "meta/stats.json", kTasks = "meta/tasks.parquet",
                   kEpisodes = "meta/episodes/chunk-000/file-000.parquet", kData = "data/chunk-000/file-000.parquet",
                   kVideo = "videos/observation.image/chunk-000/file-000.mp4";
-
-void overwrite(const fs::path& file, const std::string& text) {
-  std::ofstream(file, std::ios::binary) << text;
-}
-
-void cut(const fs::path& file, std::uintmax_t bytes) {
-  fs::resize_file(file, fs::file_size(file) - bytes);
-}
-
-void replace(const fs::path& file, const std::string& from, const std::string& to) {
-  std::string text = read_text(file, ErrorKind::kIo);
-  const std::size_t at = text.find(from);
-  ASSERT_NE(at, std::string::npos) << from;
-  overwrite(file, text.replace(at, from.size(), to));
-}
 
 /// Overwrites a share of the file's bytes from a share of its length on.
 void damage(const fs::path& file, double from, double share) {
@@ -123,13 +107,8 @@ std::vector<Broken> broken_data() {
       {"DamagedFooter", "pusht_keypoints", [](const fs::path& root) { damage(root / kData, 0.99, 0.005); }, kData,
        "cannot be read as parquet"},
       {"DamagedPages", "pusht_keypoints", [](const fs::path& root) { damage(root / kData, 0.2, 0.3); }, kData, kData},
-      {"SwappedDataFiles", "pusht_image",
-       [=](const fs::path& root) {
-         std::filesystem::rename(root / kData, root / "x");
-         std::filesystem::rename(root / second, root / kData);
-         std::filesystem::rename(root / "x", root / second);
-       },
-       kData, "0 rows"},
+      {"SwappedDataFiles", "pusht_image", [=](const fs::path& root) { swap_files(root / kData, root / second); }, kData,
+       "0 rows"},
       {"BadTimestamp", "pusht_keypoints", [](const fs::path& root) { set_float(root / kData, "timestamp", 7, 123.0F); },
        kData, "timestamp"},
       {"NanInState", "pusht_keypoints",
@@ -161,12 +140,7 @@ std::vector<Broken> broken_videos() {
       {"PointerInsteadOfVideo", "pusht_sim", [](const fs::path& root) { overwrite(root / kVideo, kPointer); }, kVideo,
        "pointer text"},
       {"DamagedVideo", "pusht_sim", [](const fs::path& root) { damage(root / kVideo, 0.5, 0.2); }, kVideo, kVideo},
-      {"SwappedVideos", "pusht_sim_h264",
-       [=](const fs::path& root) {
-         std::filesystem::rename(root / kVideo, root / "x");
-         std::filesystem::rename(root / second, root / kVideo);
-         std::filesystem::rename(root / "x", root / second);
-       },
+      {"SwappedVideos", "pusht_sim_h264", [=](const fs::path& root) { swap_files(root / kVideo, root / second); },
        kVideo, "which has"},
       {"VideoOfAnotherSize", "pusht_sim_h264",
        [](const fs::path& root) { replace(root / kInfo, "96,\n                96,\n", "48,\n                64,\n"); },

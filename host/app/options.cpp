@@ -1,4 +1,4 @@
-#include "host/app/accel_options.h"
+#include "host/app/options.h"
 
 #include "host/base/error.h"
 #include "host/base/text.h"
