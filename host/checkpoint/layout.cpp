@@ -96,22 +96,25 @@ void check_last(const fs::path& output_dir) {
        last.string(), fs::is_directory(status) ? "real directory" : "file that was not made by this program");
 }
 
-void announce_last(const fs::path& output_dir, const std::string& step_directory, const Symlink& symlink) {
-  const fs::path next = output_dir / kCheckpoints / kNextLast;
+fs::path announce_last(const fs::path& step_directory, const Symlink& symlink) {
   std::error_code ec;
+  const bool replaces = fs::exists(fs::symlink_status(step_directory, ec));
+  const fs::path next = step_directory.parent_path() / (replaces ? kNextLastOfReplaced : kNextLast);
+  const std::string name = step_directory.filename().string();
   fs::remove(next, ec);
-  if (symlink(step_directory.c_str(), next.c_str()) == 0) return;
+  if (symlink(name.c_str(), next.c_str()) == 0) return next;
   if (errno == ENOSPC || errno == EDQUOT || errno == EROFS) {
     fail(ErrorKind::kIo, "{}: cannot be created: {}", next.string(), std::strerror(errno));
   }
   // A file system without links, or no permission to make them.
-  write_durable(next, step_directory + "\n");
+  write_durable(next, name + "\n");
+  return next;
 }
 
-void move_last(const fs::path& output_dir) {
-  const fs::path checkpoints = output_dir / kCheckpoints;
-  check_last(output_dir);
-  rename_or_fail(checkpoints / kNextLast, checkpoints / kLast);
+void move_last(const fs::path& pointer) {
+  const fs::path checkpoints = pointer.parent_path();
+  check_last(checkpoints.parent_path());
+  rename_or_fail(pointer, checkpoints / kLast);
   sync_directory(checkpoints);
 }
 
@@ -120,7 +123,7 @@ void remove_leftovers(const fs::path& output_dir) {
   for (const fs::path& path : runs::entries(output_dir / kCheckpoints)) {
     const std::string name = path.filename().string();
     const bool is_leftover = runs::after_prefix(name, kReplacedPrefix) || runs::after_prefix(name, kTemporaryPrefix);
-    if (is_leftover || name == kNextLast) remove_or_fail(path);
+    if (is_leftover || name == kNextLast || name == kNextLastOfReplaced) remove_or_fail(path);
   }
 }
 

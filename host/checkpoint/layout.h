@@ -43,13 +43,17 @@ inline bool is_complete(const std::filesystem::path& checkpoint_dir) {
 /// content).
 void check_last(const std::filesystem::path& output_dir);
 
+/// The `last` to be where the step's directory is there already and is about to be replaced: at this name nobody looks,
+/// since what the pointer leads to may still be the old checkpoint.
+inline constexpr const char* kNextLastOfReplaced = ".tmp-last-of-replaced";
+
 /// Makes `last` point at a step directory, at no instant at nothing, in two steps around the one that puts the
-/// directory in its place: a pointer under another name, which tells a resumed run where an interrupted save was, and
-/// its renaming. `symlink` is the system's function, or a test's; where it can make no links the pointer is a small
-/// file. Throw Error(kIo).
+/// directory in its place: a pointer under another name, and its renaming. kNextLast tells a resumed run where an
+/// interrupted save was. Returns the pointer. `symlink` is the system's function, or a test's; where it can make no
+/// links the pointer is a small file. Throw Error(kIo).
 using Symlink = std::function<int(const char* target, const char* link)>;
-void announce_last(const std::filesystem::path& output_dir, const std::string& step_directory, const Symlink& symlink);
-void move_last(const std::filesystem::path& output_dir);
+std::filesystem::path announce_last(const std::filesystem::path& step_directory, const Symlink& symlink);
+void move_last(const std::filesystem::path& pointer);
 
 /// Removes what an interrupted save left behind, and puts back a checkpoint that it had moved aside. For the process
 /// that alone writes to this folder.

@@ -73,7 +73,7 @@ fs::path CheckpointWriter::save(const Checkpoint& checkpoint, const std::functio
     }
     std::error_code ec;
     fs::remove_all(temporary, ec);
-    fs::remove(checkpoints / kNextLast, ec);
+    for (const char* pointer : {kNextLast, kNextLastOfReplaced}) fs::remove(checkpoints / pointer, ec);
     fail(kind,
          "the checkpoint of step {} was not saved (it needs about {} bytes, {} are free; earlier ones are untouched): "
          "{}",
@@ -84,12 +84,12 @@ fs::path CheckpointWriter::save(const Checkpoint& checkpoint, const std::functio
 }
 
 void CheckpointWriter::put_in_place(const fs::path& temporary, const fs::path& target, bool& in_place) const {
-  announce_last(output_dir_, target.filename().string(), hooks_.symlink);
+  const fs::path next_last = announce_last(target, hooks_.symlink);
   const auto replaced = move_into_place(temporary, target);
   in_place = true;
   sync_directory(target.parent_path());
   reached("renamed");
-  move_last(output_dir_);
+  move_last(next_last);
   reached(kLast);
   if (!replaced) return;
   std::error_code ec;

@@ -22,8 +22,7 @@ inline constexpr const char* kOptimizerFile = "optimizer_state.safetensors";
 inline constexpr const char* kParamGroupsFile = "optimizer_param_groups.json";
 inline constexpr const char* kTemporaryPrefix = ".tmp-";  ///< what is being written, or about to go away
 inline constexpr const char* kReplacedPrefix = ".old-";   ///< a checkpoint that gives way to another of the same step
-inline constexpr const char* kNextLast =
-    ".tmp-last";  ///< the `last` to be: the checkpoint it names is in place, or soon
+inline constexpr const char* kNextLast = ".tmp-last";     ///< the `last` to be, once what it names is there
 
 /// The directory name of a step: zero-padded to the digits of the run's total, at least six.
 std::string step_name(std::int64_t step, std::int64_t total_steps);
