@@ -21,14 +21,26 @@ function(lerobot_add_torch_room name)
   lerobot_use_torch_pch(lerobot_${name})
 endfunction()
 
-# Compiles the target with the one precompiled header of torch's types (made once, shared by all).
-function(lerobot_use_torch_pch target)
-  if(NOT TARGET lerobot_torch_pch)
-    add_library(lerobot_torch_pch OBJECT ${PROJECT_SOURCE_DIR}/cmake/torch_pch.cpp)
-    target_link_libraries(lerobot_torch_pch PRIVATE LibTorch::torch lerobot_warnings)
-    target_precompile_headers(lerobot_torch_pch PRIVATE ${PROJECT_SOURCE_DIR}/cmake/torch_pch.h)
+# Compiles the target with the precompiled header cmake/NAME_pch.h, which is made once, with LIBS, and shared by all.
+function(lerobot_use_pch target name)
+  set(maker lerobot_${name}_pch)
+  if(NOT TARGET ${maker})
+    add_library(${maker} OBJECT ${PROJECT_SOURCE_DIR}/cmake/empty.cpp)
+    target_link_libraries(${maker} PRIVATE ${ARGN} lerobot_warnings)
+    target_precompile_headers(${maker} PRIVATE ${PROJECT_SOURCE_DIR}/cmake/${name}_pch.h)
   endif()
-  target_precompile_headers(${target} REUSE_FROM lerobot_torch_pch)
+  # It is made with -fPIC, and an executable would get -fPIE.
+  get_target_property(type ${target} TYPE)
+  if(type STREQUAL EXECUTABLE)
+    set_target_properties(${target} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
+    target_compile_options(${target} PRIVATE -fPIC)
+  endif()
+  target_precompile_headers(${target} REUSE_FROM ${maker})
+endfunction()
+
+# That of torch's types.
+function(lerobot_use_torch_pch target)
+  lerobot_use_pch(${target} torch LibTorch::torch)
 endfunction()
 
 # lerobot_add_program(NAME SOURCES... [LIBS...]): an executable in stage/bin that links liblerobot_host and no torch.
@@ -56,10 +68,9 @@ function(lerobot_add_test name label)
     LEROBOT_SOURCE_DIR="${PROJECT_SOURCE_DIR}" LEROBOT_STAGE="${LEROBOT_STAGE}" LEROBOT_BUILD_DIR="${PROJECT_BINARY_DIR}")
   if(ARG_TORCH)
     target_link_libraries(${name} PRIVATE LibTorch::torch)
-    # The precompiled header was made for -fPIC, and an executable would get -fPIE.
-    set_target_properties(${name} PROPERTIES POSITION_INDEPENDENT_CODE OFF)
-    target_compile_options(${name} PRIVATE -fPIC)
-    lerobot_use_torch_pch(${name})
+    lerobot_use_pch(${name} torch_test LibTorch::torch GTest::gmock)
+  else()
+    lerobot_use_pch(${name} test GTest::gmock)
   endif()
   if(ARG_DEPENDS)
     add_dependencies(${name} ${ARG_DEPENDS})

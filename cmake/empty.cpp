@@ -1,0 +1,1 @@
+// Gives a shared precompiled header a target to belong to.

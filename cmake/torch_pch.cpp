@@ -1,1 +1,0 @@
-// Gives the shared precompiled header a target to belong to.
