@@ -1,6 +1,6 @@
 """Checks the include rules of docs/architecture.md over the sources: check_layers.py [PROJECT_ROOT].
 
-Each room may include its own headers and those of the rooms named here; torch, Arrow, FFmpeg, libcurl, fmt and spdlog only where
+Each room may include its own headers and those of the rooms named here; torch, Arrow, FFmpeg, libpng, libcurl, fmt and spdlog only where
 named. Prints every offending line; exit status 1 when there is one.
 """
 
@@ -23,7 +23,7 @@ RULES = {
     "host/check": ({"host/base", "host/accel", "host/checker", "plugin-api/include"}, set()),  # tensors.h
     "host/report": ({"host/base"}, set()),
     "host/hub": ({"host/base", "host/accel", "host/report"}, {"curl"}),  # library.h, search.h, progress_bar.h
-    "host/data": ({"host/base"}, {"arrow", "ffmpeg"}),
+    "host/data": ({"host/base"}, {"arrow", "ffmpeg", "png"}),
     "host/kernels": ({"host/base"}, set()),  # clones.h
     "host/fused": ({"host/kernels"}, {"torch"}),
     "host/policy": ({"host/base", "host/config", "host/fused", "host/kernels"}, {"torch"}),
@@ -39,6 +39,7 @@ LIBRARIES = {
     "arrow": re.compile(r"^(arrow|parquet)/"),
     "ffmpeg": re.compile(r"^lib(av|sw)\w+/"),
     "curl": re.compile(r"^curl/"),
+    "png": re.compile(r"^png\.h$"),
     "fmt": re.compile(r"^(fmt|spdlog)/"),
 }
 PLUGIN_HEADERS = {"lerobot_accel.h": "plugin-api/include"}

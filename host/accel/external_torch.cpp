@@ -2,7 +2,6 @@
 
 #include <algorithm>
 #include <fstream>
-#include <ranges>
 
 #include "host/base/format.h"
 #include "host/base/text.h"
@@ -35,8 +34,8 @@ std::string version_characters(const std::string& text) {
     return (c >= '0' && c <= '9') || (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '.' || c == '+' ||
            c == '-' || c == '_';
   };
-  const auto begin = std::ranges::find_if(text, is_version);
-  std::string version(begin, std::ranges::find_if_not(std::ranges::subrange(begin, text.end()), is_version));
+  const auto begin = std::find_if(text.begin(), text.end(), is_version);
+  std::string version(begin, std::find_if_not(begin, text.end(), is_version));
   return version.size() <= 64 && !major_minor(version).empty() ? version : "";
 }
 

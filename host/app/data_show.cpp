@@ -8,7 +8,7 @@
 #include "host/base/file.h"
 #include "host/base/json.h"
 #include "host/data/dataset.h"
-#include "host/data/image_encoder.h"
+#include "host/data/png_file.h"
 
 namespace lerobot {
 namespace {

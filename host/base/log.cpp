@@ -74,12 +74,12 @@ void init(Level level) {
   logger().set_level(to_spdlog(level));
 }
 
-void write(Level level, std::string_view message, const std::source_location& where) {
+void write(Level level, std::string_view message, const Place& where) {
   if (!logger().should_log(to_spdlog(level))) return;
   const LineHook* hook = line_hook.load();
   if (hook) hook->before(hook->context);
-  logger().log(spdlog::source_loc{where.file_name(), static_cast<int>(where.line()), where.function_name()},
-               to_spdlog(level), spdlog::string_view_t(message.data(), message.size()));
+  logger().log(spdlog::source_loc{where.file, where.line, ""}, to_spdlog(level),
+               spdlog::string_view_t(message.data(), message.size()));
   if (hook) hook->after(hook->context);
 }
 

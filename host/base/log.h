@@ -1,6 +1,5 @@
 #pragma once
 
-#include <source_location>
 #include <string>
 #include <string_view>
 
@@ -14,8 +13,14 @@ enum class Level { kDebug, kInfo, kWarning, kError, kOff };
 /// form of the Python trainer. Without a call to init the level is kInfo.
 void init(Level level);
 
+/// A line of the sources. Not std::source_location, which clang 14 (of Debian 12) does not have.
+struct Place {
+  const char* file;
+  int line;
+};
+
 /// Writes one line. Thread-safe. `where` is where the line comes from.
-void write(Level level, std::string_view message, const std::source_location& where);
+void write(Level level, std::string_view message, const Place& where);
 
 /// Writes pending lines out.
 void flush();
@@ -23,10 +28,10 @@ void flush();
 /// A pattern together with the place of the call.
 struct Pattern {
   std::string_view text;
-  std::source_location where;
+  Place where;
   template <class Text>
-  Pattern(const Text& pattern, const std::source_location& location = std::source_location::current())
-      : text(pattern), where(location) {}
+  Pattern(const Text& pattern, const char* file = __builtin_FILE(), int line = __builtin_LINE())
+      : text(pattern), where{file, line} {}
 };
 
 template <class... Args>

@@ -6,6 +6,8 @@
 #include <parquet/exception.h>
 
 #include <algorithm>
+#include <new>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -24,12 +26,16 @@ T unwrap(arrow::Result<T> result, std::string_view file) {
   return std::move(result).ValueUnsafe();
 }
 
-/// Runs `body`; what the parquet library throws becomes Error(kData) with the file's name.
+/// Runs `body`; what the parquet library and impossible sizes throw becomes Error(kData) with the file's name.
 template <class Body>
 auto guard_parquet(std::string_view file, const Body& body) {
   try {
     return body();
   } catch (const parquet::ParquetException& error) {
+    fail_parquet(file, error.what());
+  } catch (const std::length_error& error) {  // a vector of a size that the file told
+    fail_parquet(file, error.what());
+  } catch (const std::bad_alloc& error) {
     fail_parquet(file, error.what());
   }
 }

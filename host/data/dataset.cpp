@@ -35,7 +35,7 @@ void write_unit_range(const Buffer& pixels, std::byte* out) {
 
 /// What can be refused before any file is opened.
 void check_cameras(const DatasetMetadata& metadata) {
-  if (!metadata.camera_keys().empty()) load_ffmpeg();
+  if (!metadata.video_keys().empty()) load_ffmpeg();
   for (const std::string& key : metadata.video_keys()) {
     if (!metadata.features().find(key)->is_depth) continue;
     fail(ErrorKind::kData, "feature {} is a depth video, and only RGB videos are read. Remove it from the dataset.",

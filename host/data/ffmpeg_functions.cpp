@@ -36,7 +36,8 @@ struct Library {
 
   [[noreturn]] void refuse(const char* reason) const {
     fail(ErrorKind::kData,
-         "the dataset has cameras, and {} cannot be loaded ({}). Looked for in LD_LIBRARY_PATH ({}) and the system's "
+         "the dataset has videos or JPEG images, and {} cannot be loaded ({}). Looked for in LD_LIBRARY_PATH ({}) and "
+         "the system's "
          "library directories. Install the libraries of FFmpeg {}.x (Debian: libavformat{} libavcodec{} libswscale{}).",
          name, reason, environment("LD_LIBRARY_PATH").value_or("not set"), kRelease, LIBAVFORMAT_VERSION_MAJOR,
          LIBAVCODEC_VERSION_MAJOR, LIBSWSCALE_VERSION_MAJOR);

@@ -1,8 +1,8 @@
 #pragma once
 
 // Private to the sources that use FFmpeg. Its libraries are loaded at the first call, so that a run on a dataset
-// without cameras needs none of them. The names below hide FFmpeg's own inside this namespace: code reads as if it were
-// linked.
+// without videos and JPEG images needs none of them. The names below hide FFmpeg's own inside this namespace: code
+// reads as if it were linked.
 
 extern "C" {
 #include <libavcodec/avcodec.h>
@@ -20,10 +20,8 @@ namespace lerobot::data {
 #define LEROBOT_FFMPEG_FUNCTIONS(F)             \
   F(avutil, av_frame_alloc)                     \
   F(avutil, av_frame_free)                      \
-  F(avutil, av_frame_get_buffer)                \
   F(avutil, av_frame_unref)                     \
   F(avutil, av_get_pix_fmt_name)                \
-  F(avutil, av_image_copy_plane)                \
   F(avutil, av_log_set_level)                   \
   F(avutil, av_strerror)                        \
   F(avutil, av_version_info)                    \
@@ -35,15 +33,12 @@ namespace lerobot::data {
   F(avcodec, avcodec_alloc_context3)            \
   F(avcodec, avcodec_find_decoder)              \
   F(avcodec, avcodec_find_decoder_by_name)      \
-  F(avcodec, avcodec_find_encoder)              \
   F(avcodec, avcodec_flush_buffers)             \
   F(avcodec, avcodec_free_context)              \
   F(avcodec, avcodec_get_name)                  \
   F(avcodec, avcodec_open2)                     \
   F(avcodec, avcodec_parameters_to_context)     \
   F(avcodec, avcodec_receive_frame)             \
-  F(avcodec, avcodec_receive_packet)            \
-  F(avcodec, avcodec_send_frame)                \
   F(avcodec, avcodec_send_packet)               \
   F(avformat, av_find_best_stream)              \
   F(avformat, av_index_search_timestamp)        \

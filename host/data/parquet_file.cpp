@@ -39,6 +39,17 @@ std::vector<std::string> top_level_columns(const parquet::SchemaDescriptor& sche
   return names;
 }
 
+/// Loops and buffers rely on it.
+void check_row_groups(const parquet::FileMetaData& metadata, std::string_view file) {
+  std::int64_t left = metadata.num_rows();
+  for (int i = 0; i < metadata.num_row_groups(); ++i) {
+    const std::int64_t rows = metadata.RowGroup(i)->num_rows();
+    if (rows < 0 || rows > left) fail_parquet(file, format("row group {} says that it has {} rows", i, rows));
+    left -= rows;
+  }
+  if (left != 0) fail_parquet(file, format("its row groups have {} rows too few", left));
+}
+
 }  // namespace
 
 struct ParquetFile::Impl {
@@ -53,6 +64,7 @@ ParquetFile::ParquetFile(const std::filesystem::path& root, std::string relative
     : impl_(std::make_unique<Impl>()) {
   impl_->relative_path = std::move(relative_path);
   impl_->reader = open(root / impl_->relative_path, impl_->relative_path);
+  guard_parquet(impl_->relative_path, [&] { check_row_groups(impl_->metadata(), impl_->relative_path); });
   impl_->columns = top_level_columns(*impl_->metadata().schema());
 }
 

@@ -34,7 +34,4 @@ class PixelConverter {
   std::vector<std::uint8_t> interleaved_;
 };
 
-/// (channels, H, W) out of interleaved rows of `stride` bytes.
-Buffer planar(const std::uint8_t* rows, int stride, int height, int width, int channels);
-
 }  // namespace lerobot::data

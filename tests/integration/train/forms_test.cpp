@@ -145,14 +145,16 @@ std::map<std::string, std::string> without_ffmpeg(const fs::path& folder) {
   return {{"LD_LIBRARY_PATH", folder.string()}};
 }
 
-TEST_F(TrainForms, DatasetsWithoutCamerasNeedNoFfmpeg) {
-  const Outcome outcome =
-      run_program(train_program(), flags(test_data("datasets/pusht_keypoints"), "out", {"--steps=1"}),
-                  without_ffmpeg(folder_ / "lib"));
-  EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+TEST_F(TrainForms, DatasetsWithoutVideosNeedNoFfmpeg) {
+  for (const char* dataset : {"pusht_keypoints", "pusht_image"}) {
+    const Outcome outcome = run_program(
+        train_program(), flags(test_data(std::string("datasets/") + dataset), dataset, {"--steps=1", "--batch_size=2"}),
+        without_ffmpeg(folder_ / "lib"));
+    EXPECT_EQ(outcome.exit_code, 0) << outcome.out;
+  }
 }
 
-TEST_F(TrainForms, DatasetsWithCamerasAreRefusedWithoutFfmpegByTheLibrarysName) {
+TEST_F(TrainForms, DatasetsWithVideosAreRefusedWithoutFfmpegByTheLibrarysName) {
   const Outcome outcome = run_program(train_program(), flags(test_data("datasets/pusht_sim"), "out", {"--steps=1"}),
                                       without_ffmpeg(folder_ / "lib"));
   expect_error_line(outcome, 4,

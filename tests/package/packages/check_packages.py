@@ -107,7 +107,7 @@ def check_debian_packages(arguments, work):
         files[name] = [line.split()[-1] for line in run(["dpkg-deb", "-c", package]).splitlines() if not line.endswith("/")]
     names = {"lerobot-native", "lerobot-accel-sdk", "lerobot-accel-cpu", "lerobot-accel-" + OTHER}
     expect(set(files) == names, f"packages: {set(files)}, expected {names}")
-    for needed in ("libspdlog", "libavformat", "libavcodec", "libswscale", "libcurl4"):
+    for needed in ("libspdlog", "libavformat", "libavcodec", "libswscale", "libcurl4", "libpng16"):
         expect(needed in depends["lerobot-native"], f"lerobot-native depends on {depends['lerobot-native']}")
     for needed in ("lerobot-native", "lerobot-torch-cpu"):
         expect(needed in depends["lerobot-accel-cpu"], f"lerobot-accel-cpu depends on {depends['lerobot-accel-cpu']}")

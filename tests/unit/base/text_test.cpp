@@ -35,7 +35,7 @@ TEST(Text, MatchesGlobs) {
   EXPECT_FALSE(glob_match("cuda", "cuda2"));
   EXPECT_FALSE(glob_match("*a*b", "xxbxxa"));
   EXPECT_FALSE(glob_match("?", ""));
-  EXPECT_FALSE(glob_match(std::string(30, '*') + "b", std::string(10000, 'a')));
+  EXPECT_FALSE(glob_match(std::string(30, '*').append("b"), std::string(10000, 'a')));
 }
 
 TEST(Text, TellsAnUnsetVariableFromAnEmptyOne) {

@@ -196,7 +196,8 @@ TEST_F(Forms, VideosOfEveryUsualCodecAreDecoded) {
     source.episodes = end_to_end({{0, 12}}, source.fps);
     SyntheticCamera camera = grey_camera("observation.image", 96, 96, 10);
     bool written = false;
-    camera.write_video = [&](const fs::path& file, const std::vector<SyntheticEpisode>&) {
+    camera.write_video = [&, &encoder = encoder, &encoder_options = encoder_options](
+                             const fs::path& file, const std::vector<SyntheticEpisode>&) {
       GreyVideo video{.width = 96, .height = 96, .frames = 12, .encoder = encoder, .options = encoder_options};
       video.level = [](std::int64_t frame) { return grey_level_of(0, frame); };
       written = write_grey_video(file, video);

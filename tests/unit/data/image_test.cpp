@@ -7,6 +7,7 @@
 #include "host/data/binary_column.h"
 #include "host/data/dataset.h"
 #include "host/data/image_decoder.h"
+#include "host/data/png_file.h"
 #include "tests/unit/data/synthetic_dataset.h"
 
 namespace lerobot::data {
@@ -38,6 +39,46 @@ TEST(Images, OfPngKeepEveryValue) {
   }
 }
 
+// Interlaced, 2 bits of grey; a palette. Written with another library.
+constexpr unsigned char kSmallGrey[] = {
+    137, 80, 78, 71, 13,  10,  26,  10,  0,   0,   0,   13, 73, 72, 68, 82, 0,   0,   0,  4,   0,  0,   0,  2,  2,
+    0,   0,  0,  1,  103, 116, 10,  136, 0,   0,   0,   16, 73, 68, 65, 84, 120, 156, 99, 96,  96, 104, 96, 40, 96,
+    120, 2,  0,  4,  188, 1,   213, 211, 176, 151, 243, 0,  0,  0,  0,  73, 69,  78,  68, 174, 66, 96,  130};
+constexpr unsigned char kPalette[] = {137, 80, 78, 71, 13, 10,  26,  10, 0,  0,  0,   13,  73,  72,  68,  82, 0,   0,
+                                      0,   2,  0,  0,  0,  1,   8,   3,  0,  0,  0,   195, 252, 143, 184, 0,  0,   0,
+                                      6,   80, 76, 84, 69, 1,   2,   3,  4,  5,  6,   149, 83,  111, 72,  0,  0,   0,
+                                      11,  73, 68, 65, 84, 120, 156, 99, 96, 96, 4,   0,   0,   4,   0,   2,  191, 122,
+                                      63,  74, 0,  0,  0,  0,   73,  69, 78, 68, 174, 66,  96,  130};
+
+template <std::size_t N>
+std::vector<std::byte> bytes_of(const unsigned char (&values)[N]) {
+  const auto* first = reinterpret_cast<const std::byte*>(values);
+  return {first, first + N};
+}
+
+TEST(Images, OfPngWithFewBitsOfGreyAreSpreadOverEightAndMayBeInterlaced) {
+  const Buffer image = decode_image(bytes_of(kSmallGrey), "test");
+  ASSERT_EQ(image.shape, (std::vector<std::int64_t>{1, 2, 4}));
+  const auto* values = elements_of<std::uint8_t>(image);
+  EXPECT_EQ(std::vector<int>(values, values + 8), (std::vector<int>{0, 85, 170, 255, 255, 170, 85, 0}));
+}
+
+TEST(Images, OfPngKindsThatAreNotReadAreRefusedByName) {
+  EXPECT_THAT(data_error_of([] { decode_image(bytes_of(kPalette), "the file"); }),
+              AllOf(HasSubstr("the file: an image of a palette with 8 bits"), HasSubstr("needed 8-bit RGB")));
+}
+
+TEST(Images, WrittenAsPngAreReadBack) {
+  const Picture picture{.width = 5, .height = 3, .pixels = noise(45, 4)};
+  const std::string file = encode_png(picture);
+  const auto* first = reinterpret_cast<const std::byte*>(file.data());
+  const Buffer image = decode_image({first, first + file.size()}, "test");
+  ASSERT_EQ(image.shape, (std::vector<std::int64_t>{3, 3, 5}));
+  for (int i = 0; i < 45; ++i) {
+    ASSERT_EQ(elements_of<std::uint8_t>(image)[i % 3 * 15 + i / 3], picture.pixels[static_cast<std::size_t>(i)]);
+  }
+}
+
 TEST(Images, Of16BitGreyBecomeFloatsOfTheSameValue) {
   const std::vector<std::uint8_t> pixels = {0x00, 0x01, 0xff, 0xff, 0x12, 0x34, 0x00, 0x00};
   const Buffer image = decode_image(encode_image("png", "gray16be", 2, 2, pixels), "test");
@@ -64,8 +105,17 @@ TEST(Images, OfJpegComeNearTheirColour) {
 
 TEST(Images, ThatAreDamagedOrNotImagesAreRefusedByName) {
   std::vector<std::byte> png = encode_image("png", "rgb24", 32, 32, noise(32 * 32 * 3, 2));
+  const auto error_of = [](const std::vector<std::byte>& file) {
+    return data_error_of([&] { decode_image(file, "the file"); });
+  };
+  std::vector<std::byte> flipped = png;
+  flipped[flipped.size() / 2] ^= std::byte{1};
+  EXPECT_THAT(error_of(flipped), AllOf(HasSubstr("the file: the image ("), HasSubstr("is damaged (IDAT: ")));
+  std::vector<std::byte> huge = png;
+  huge[18] = std::byte{1};  // 65568 pixels wide
+  EXPECT_THAT(error_of(huge), HasSubstr("is damaged"));
   png.resize(png.size() / 2);
-  EXPECT_THAT(data_error_of([&] { decode_image(png, "the file"); }), HasSubstr("the file"));
+  EXPECT_THAT(error_of(png), HasSubstr("is damaged (it ends too early)"));
   EXPECT_THAT(data_error_of([&] { decode_image({}, "the file"); }), HasSubstr("the file: there is no image"));
   EXPECT_THAT(data_error_of([&] { decode_image(std::vector<std::byte>(9), "the file"); }),
               HasSubstr("neither PNG nor JPEG"));

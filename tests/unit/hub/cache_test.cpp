@@ -35,7 +35,7 @@ TEST_F(PythonCache, ThatKeptNoListingIsUsedForWhatItHas) {
 
 TEST_F(PythonCache, WithAListingIsCheckedAgainstIt) {
   const std::string id(40, 'a');
-  write_file(set_cache() / "trees" / (std::string(kCommit) + ".json"),
+  write_file(set_cache() / "trees" / format("{}.json", kCommit),
              R"({"format_version": 1, "files": {"meta/info.json": {"size": )" + std::to_string(kInfo.size()) +
                  R"(, "blob_id": ")" + id + R"("}, "data/x.parquet": {"size": 3, "blob_id": ")" + id + R"("}}})");
   EXPECT_EQ(fetch_files(dataset({{"meta/"}}), offline_).commit, kCommit);
