@@ -15,8 +15,10 @@
 namespace lerobot::data {
 namespace {
 
-/// Bounds the memory of a pass over a file: rows of the asked columns, whatever the size of the row groups.
+/// Bound the memory of a pass over a file: rows of the asked columns, whatever the size of the row groups, and numbers
+/// of lists whose length the schema tells, since a missing list is read as so many zeros.
 constexpr std::int64_t kBatchRows = 8192;
+constexpr std::int64_t kBatchNumbers = 1 << 22;
 
 std::unique_ptr<parquet::arrow::FileReader> open(const std::filesystem::path& path, std::string_view file) {
   return guard_parquet(file, [&] {
@@ -25,7 +27,6 @@ std::unique_ptr<parquet::arrow::FileReader> open(const std::filesystem::path& pa
     properties.enable_buffered_stream();
     auto reader = parquet::ParquetFileReader::Open(std::move(source), properties);
     parquet::ArrowReaderProperties arrow_properties(/*use_threads=*/false);
-    arrow_properties.set_batch_size(kBatchRows);
     arrow_properties.set_pre_buffer(false);
     return unwrap(parquet::arrow::FileReader::Make(arrow::default_memory_pool(), std::move(reader), arrow_properties),
                   file);
@@ -50,6 +51,28 @@ void check_row_groups(const parquet::FileMetaData& metadata, std::string_view fi
   if (left != 0) fail_parquet(file, format("its row groups have {} rows too few", left));
 }
 
+/// The longest lists of a fixed length in the type; 0 if it has none.
+std::int64_t fixed_length(const arrow::DataType& type) {
+  std::int64_t longest = 0;
+  for (const auto& field : type.fields()) longest = std::max(longest, fixed_length(*field->type()));
+  if (type.id() != arrow::Type::FIXED_SIZE_LIST) return longest;
+  const std::int64_t own = static_cast<const arrow::FixedSizeListType&>(type).list_size();
+  return longest > 0 && own > kBatchNumbers / longest ? kBatchNumbers + 1 : own * std::max<std::int64_t>(longest, 1);
+}
+
+void limit_batches(parquet::arrow::FileReader& reader, std::string_view file) {
+  std::shared_ptr<arrow::Schema> schema;
+  const arrow::Status status = reader.GetSchema(&schema);
+  if (!status.ok()) fail_parquet(file, status.message());
+  std::int64_t longest = 1;
+  for (const auto& field : schema->fields()) {
+    const std::int64_t length = fixed_length(*field->type());
+    if (length > kBatchNumbers) fail_parquet(file, format("column {} is of lists too long to be read", field->name()));
+    longest = std::max(longest, length);
+  }
+  reader.set_batch_size(std::min(kBatchRows, kBatchNumbers / longest));
+}
+
 }  // namespace
 
 struct ParquetFile::Impl {
@@ -64,7 +87,10 @@ ParquetFile::ParquetFile(const std::filesystem::path& root, std::string relative
     : impl_(std::make_unique<Impl>()) {
   impl_->relative_path = std::move(relative_path);
   impl_->reader = open(root / impl_->relative_path, impl_->relative_path);
-  guard_parquet(impl_->relative_path, [&] { check_row_groups(impl_->metadata(), impl_->relative_path); });
+  guard_parquet(impl_->relative_path, [&] {
+    check_row_groups(impl_->metadata(), impl_->relative_path);
+    limit_batches(*impl_->reader, impl_->relative_path);
+  });
   impl_->columns = top_level_columns(*impl_->metadata().schema());
 }
 
