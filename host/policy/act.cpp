@@ -58,9 +58,11 @@ Loss ActPolicy::forward(const Batch& batch) {
   const std::int64_t b = batch_size(batch);
   const at::Tensor& actions = input(batch, kAction, {b, config_.chunk_size, inputs_.action});
   const at::Tensor& is_pad = input(batch, kActionIsPad, {b, config_.chunk_size});
-  const Output output = run(batch);
+  const TokenRows wanted = counted(is_pad);
+  const Output output = run(batch, wanted);
   Loss loss;
-  loss.total = masked_l1(actions, output.actions, is_pad);
+  loss.total = wanted.are_all() ? masked_l1(actions, output.actions, is_pad)
+                                : at::l1_loss(wanted.pack(actions.transpose(0, 1)).transpose(0, 1), output.actions);
   loss.parts.append("l1_loss", loss.total.detach());
   if (output.mu.defined()) {
     const at::Tensor kld = kl_divergence(output.mu, output.log_sigma_x2);
@@ -70,7 +72,11 @@ Loss ActPolicy::forward(const Batch& batch) {
   return loss;
 }
 
-ActPolicy::Output ActPolicy::run(const Batch& batch) {
+TokenRows ActPolicy::counted(const at::Tensor& is_pad) const {
+  return kernels_ == Kernels::kFast ? TokenRows(is_pad) : TokenRows();
+}
+
+ActPolicy::Output ActPolicy::run(const Batch& batch, const TokenRows& wanted) {
   const std::int64_t b = batch_size(batch);
   const std::unique_ptr<Pass> pass = make_pass(kernels_, training_, config_.dropout);
   Output output;
@@ -82,13 +88,13 @@ ActPolicy::Output ActPolicy::run(const Batch& batch) {
     latent = at::zeros({b, config_.latent_dim}, at::TensorOptions(device()).dtype(at::kFloat));
   }
   const Memory memory = encode_observations(batch, latent, *pass);
-  output.actions = model_.action_head(decode(memory, b, *pass).transpose(0, 1));
+  output.actions = model_.action_head(decode(memory, b, wanted, *pass).transpose(0, 1));
   return output;
 }
 
-at::Tensor ActPolicy::decode(const Memory& memory, std::int64_t batch, Pass& pass) const {
+at::Tensor ActPolicy::decode(const Memory& memory, std::int64_t batch, const TokenRows& wanted, Pass& pass) const {
   const at::Tensor positions = model_.decoder_pos_embed.weight.unsqueeze(1);
-  if (pass.leaves_out_dead_work()) return model_.decoder.from_zero(positions, memory, pass);
+  if (pass.leaves_out_dead_work()) return model_.decoder.from_zero(positions, memory, wanted, pass);
   const at::Tensor queries =
       at::zeros({config_.chunk_size, batch, config_.dim_model}, memory.positions.options().requires_grad(false));
   return model_.decoder(queries, positions, memory, pass);
@@ -106,9 +112,9 @@ std::pair<at::Tensor, at::Tensor> ActPolicy::encode_actions(const Batch& batch, 
 
   const at::Tensor x = pass.arranged(at::cat(tokens, 1).permute({1, 0, 2})), positions = vae.pos_enc.permute({1, 0, 2});
   const at::Tensor padded = at::cat({at::zeros({b, never_padded}, is_pad.options()), is_pad}, 1);
-  const at::Tensor mask = padding_mask(padded, config_.n_heads, at::kFloat);
-  const at::Tensor encoded = pass.leaves_out_dead_work() ? vae.encoder.first_token(x, positions, mask, pass)
-                                                         : vae.encoder(x, positions, mask, pass);
+  const at::Tensor encoded = pass.leaves_out_dead_work()
+                                 ? vae.encoder.first_token(x, positions, padded, pass)
+                                 : vae.encoder(x, positions, padding_mask(padded, config_.n_heads, at::kFloat), pass);
   const std::vector<at::Tensor> halves = vae.latent_output_proj(encoded[0]).chunk(2, 1);
   return {halves[0], halves[1]};
 }
@@ -153,7 +159,7 @@ std::int64_t ActPolicy::batch_size(const Batch& batch) const {
 at::Tensor ActPolicy::predict_action_chunk(const Batch& batch) {
   const at::NoGradGuard no_grad;
   training_ = false;
-  return run(batch).actions;
+  return run(batch, {}).actions;
 }
 
 at::Tensor ActPolicy::select_action(const Batch& batch) {

@@ -43,16 +43,18 @@ class ActPolicy final : public Policy {
  private:
   /// What the model makes of a batch.
   struct Output {
-    at::Tensor actions;           // (B, chunk, A)
+    at::Tensor actions;           // (B, chunk, A), or (1, T, A) of those that are wanted
     at::Tensor mu, log_sigma_x2;  // (B, latent); undefined without the variational encoder
   };
 
-  Output run(const Batch& batch);
+  Output run(const Batch& batch, const TokenRows& wanted);
+  /// The actions that a loss looks at: all, or where that saves work those that are not padding.
+  TokenRows counted(const at::Tensor& is_pad) const;
   /// The distribution of the latent given the actions: mean and 2 log(deviation), (B, latent) each.
   std::pair<at::Tensor, at::Tensor> encode_actions(const Batch& batch, Pass& pass) const;
   Memory encode_observations(const Batch& batch, const at::Tensor& latent, Pass& pass);
-  /// (chunk, B, D).
-  at::Tensor decode(const Memory& memory, std::int64_t batch, Pass& pass) const;
+  /// (chunk, B, D), or (T, 1, D) of those that are wanted.
+  at::Tensor decode(const Memory& memory, std::int64_t batch, const TokenRows& wanted, Pass& pass) const;
   /// Positions of a camera's tokens, (height * columns, 1, D), computed once per size.
   const at::Tensor& image_positions(std::int64_t height, std::int64_t columns);
 

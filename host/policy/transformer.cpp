@@ -44,13 +44,16 @@ void Attention::visit(TensorVisitor& visitor) {
 }
 
 Branch attention(const Attention& weights, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                 const at::Tensor& mask, Pass& pass) {
-  const std::int64_t length = query.size(0), batch = query.size(1), width = query.size(2), heads = weights.heads;
+                 const Tokens& tokens, Pass& pass) {
+  const std::int64_t width = query.size(2), heads = weights.heads;
   const auto [q, k, v] = pass.in_projection(weights, query, key, value);
+  const at::Tensor query_heads = split_heads(tokens.queries.spread(q), heads);
+  const at::Tensor key_heads = split_heads(tokens.keys.spread(k), heads);
   const at::Tensor mixed =
-      at::bmm(pass.attention_weights(split_heads(q, heads), split_heads(k, heads), mask), split_heads(v, heads));
-  const Branch out = pass.product(weights.out_proj, mixed.transpose(0, 1).reshape({length * batch, width}));
-  return {out.product.view({length, batch, width}), out.bias};
+      at::bmm(pass.attention_weights(query_heads, key_heads, tokens.mask), split_heads(tokens.keys.spread(v), heads));
+  const at::Tensor rows = tokens.queries.pack_matrix(mixed.transpose(0, 1).reshape({-1, width}), query.size(0));
+  const Branch out = pass.product(weights.out_proj, rows);
+  return {out.product.view(query.sizes()), out.bias};
 }
 
 Branch attention_of_equal_tokens(const Attention& weights, const at::Tensor& token, const at::Tensor& positions,
@@ -91,16 +94,16 @@ void EncoderLayer::visit(TensorVisitor& visitor) {
   visitor.child("norm2", norm2);
 }
 
-at::Tensor EncoderLayer::operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
+at::Tensor EncoderLayer::operator()(const at::Tensor& x, const at::Tensor& positions, const Tokens& tokens,
                                     std::int64_t length, Pass& pass) const {
   const at::Tensor first = first_of(x, length);
   if (pre_norm) {
     const at::Tensor n = norm1(x), k = n + positions, q = first_of(k, length);
-    const at::Tensor a = pass.add(first, attention(self_attn, q, k, n, mask, pass));
+    const at::Tensor a = pass.add(first, attention(self_attn, q, k, n, tokens, pass));
     return pass.add(a, pass.feed_forward(mlp, norm2(a)));
   }
   const at::Tensor k = x + positions, q = first_of(k, length);
-  const at::Tensor a = pass.add_norm(first, attention(self_attn, q, k, x, mask, pass), norm1);
+  const at::Tensor a = pass.add_norm(first, attention(self_attn, q, k, x, tokens, pass), norm1);
   return pass.add_norm(a, pass.feed_forward(mlp, a), norm2);
 }
 
@@ -117,18 +120,23 @@ void Encoder::visit(TensorVisitor& visitor) {
 
 at::Tensor Encoder::operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
                                Pass& pass) const {
-  return first_tokens(x, positions, mask, x.size(0), pass);
+  return first_tokens(x, positions, {.mask = mask}, x.size(0), pass);
 }
 
-at::Tensor Encoder::first_token(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask,
+at::Tensor Encoder::first_token(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& is_padded,
                                 Pass& pass) const {
-  return first_tokens(x, positions, mask, 1, pass);
+  const TokenRows rows(is_padded);
+  const std::int64_t heads = layers.empty() ? 1 : layers.front().self_attn.heads;
+  const Tokens tokens{.mask = padding_mask(is_padded, heads, x.scalar_type()), .queries = rows, .keys = rows};
+  const std::int64_t first = rows.are_all() ? 1 : x.size(1);
+  const at::Tensor tokens_of_first = first_tokens(rows.pack(x), rows.pack(positions), tokens, first, pass);
+  return first_of(tokens_of_first, first).reshape({1, x.size(1), x.size(2)});
 }
 
-at::Tensor Encoder::first_tokens(at::Tensor x, const at::Tensor& positions, const at::Tensor& mask, std::int64_t length,
+at::Tensor Encoder::first_tokens(at::Tensor x, const at::Tensor& positions, const Tokens& tokens, std::int64_t length,
                                  Pass& pass) const {
   for (const EncoderLayer& layer : layers)
-    x = layer(x, positions, mask, &layer == &layers.back() ? length : x.size(0), pass);
+    x = layer(x, positions, tokens, &layer == &layers.back() ? length : x.size(0), pass);
   return norm ? (*norm)(x) : x;
 }
 
@@ -152,30 +160,34 @@ void DecoderLayer::visit(TensorVisitor& visitor) {
 }
 
 at::Tensor DecoderLayer::operator()(const at::Tensor& x, const at::Tensor& positions, const Memory& memory,
-                                    Pass& pass) const {
+                                    const TokenRows& wanted, Pass& pass) const {
   const at::Tensor value = pre_norm ? norm1(x) : x, q = value + positions;
-  return finish(x, attention(self_attn, q, q, value, {}, pass), positions, memory, pass);
+  return finish(x, attention(self_attn, q, q, value, {}, pass), positions, memory, wanted, pass);
 }
 
-at::Tensor DecoderLayer::from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const {
+at::Tensor DecoderLayer::from_zero(const at::Tensor& positions, const Memory& memory, const TokenRows& wanted,
+                                   Pass& pass) const {
   const std::int64_t batch = memory.values.size(1);
   const at::Tensor zero = at::zeros({1, 1, positions.size(2)}, memory.values.options().requires_grad(false));
   const Branch self = attention_of_equal_tokens(self_attn, pre_norm ? norm1(zero) : zero, positions, batch, pass);
-  return finish(zero.expand({positions.size(0), batch, -1}), self, positions, memory, pass);
+  return finish(zero.expand({positions.size(0), batch, -1}), self, positions, memory, wanted, pass);
 }
 
-at::Tensor DecoderLayer::finish(const at::Tensor& x, const Branch& self, const at::Tensor& positions,
-                                const Memory& memory, Pass& pass) const {
+at::Tensor DecoderLayer::finish(const at::Tensor& all, const Branch& all_self, const at::Tensor& all_positions,
+                                const Memory& memory, const TokenRows& wanted, Pass& pass) const {
+  const at::Tensor x = wanted.pack(all), positions = wanted.pack(all_positions);
+  const Branch self{wanted.pack(all_self.product), all_self.bias};
+  const Tokens tokens{.queries = wanted};
   const at::Tensor memory_key = memory.values + memory.positions;
   if (pre_norm) {
     const at::Tensor a = pass.add(x, self);
-    const Branch cross = attention(multihead_attn, norm2(a) + positions, memory_key, memory.values, {}, pass);
+    const Branch cross = attention(multihead_attn, norm2(a) + positions, memory_key, memory.values, tokens, pass);
     const at::Tensor c = pass.add(a, cross);
     return pass.add(c, pass.feed_forward(mlp, norm3(c)));
   }
   const at::Tensor a = pass.add_norm(x, self, norm1);
   const at::Tensor c =
-      pass.add_norm(a, attention(multihead_attn, a + positions, memory_key, memory.values, {}, pass), norm2);
+      pass.add_norm(a, attention(multihead_attn, a + positions, memory_key, memory.values, tokens, pass), norm2);
   return pass.add_norm(c, pass.feed_forward(mlp, c), norm3);
 }
 
@@ -190,13 +202,16 @@ void Decoder::visit(TensorVisitor& visitor) {
 }
 
 at::Tensor Decoder::operator()(at::Tensor x, const at::Tensor& positions, const Memory& memory, Pass& pass) const {
-  for (const DecoderLayer& layer : layers) x = layer(x, positions, memory, pass);
+  for (const DecoderLayer& layer : layers) x = layer(x, positions, memory, {}, pass);
   return norm(x);
 }
 
-at::Tensor Decoder::from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const {
-  at::Tensor x = layers.front().from_zero(positions, memory, pass);
-  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](x, positions, memory, pass);
+at::Tensor Decoder::from_zero(const at::Tensor& positions, const Memory& memory, const TokenRows& wanted,
+                              Pass& pass) const {
+  // All tokens but for the last layer, whose self-attention is the last that reads them.
+  const auto of = [&](std::size_t i) { return i + 1 == layers.size() ? wanted : TokenRows(); };
+  at::Tensor x = layers.front().from_zero(positions, memory, of(0), pass);
+  for (std::size_t i = 1; i < layers.size(); ++i) x = layers[i](x, positions, memory, of(i), pass);
   return norm(x);
 }
 

@@ -8,6 +8,7 @@
 
 #include "host/policy/module.h"
 #include "host/policy/pass.h"
+#include "host/policy/token_rows.h"
 
 // The transformer of ACT (as in DETR): sequence first, (length, B, D), positions added to queries and keys only. The
 // order of the operations is Python's, so that in the reference pass a seed gives the same masks.
@@ -36,10 +37,16 @@ struct Attention {
   void visit(TensorVisitor& visitor);
 };
 
-/// Multi-head attention by explicit softmax. query (L, B, D), key and value (S, B, D); mask: (B * heads, 1, S), added
-/// to the scores, or undefined. Returns (L, B, D).
+/// How the tokens lie that attention() gets, and which of them count.
+struct Tokens {
+  at::Tensor mask = {};  ///< (B * heads, 1, S), added to the scores, or undefined
+  TokenRows queries = {}, keys = {};
+};
+
+/// Multi-head attention by explicit softmax. query (L, B, D), key and value (S, B, D), or the rows of these that
+/// `tokens` has. Returns what query is like.
 Branch attention(const Attention& weights, const at::Tensor& query, const at::Tensor& key, const at::Tensor& value,
-                 const at::Tensor& mask, Pass& pass);
+                 const Tokens& tokens, Pass& pass);
 
 /// attention(query, query, value, {}) for tokens that are all alike: token (1, 1, D), query = token + positions with
 /// positions (L, 1, D). The values are one row, and the scores are the same for each of `batch` items, so that only
@@ -65,9 +72,9 @@ struct EncoderLayer {
 
   explicit EncoderLayer(const TransformerShape& shape);
   void visit(TensorVisitor& visitor);
-  /// x (S, B, D). Returns the first `length` tokens, (length, B, D): the others have been read by them, but nothing
-  /// else is computed for them.
-  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask, std::int64_t length,
+  /// x (S, B, D), or (T, 1, D) as `tokens` has it. Returns the first `length` of S or of T: the others have been read
+  /// by them, but nothing else is computed for them.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const Tokens& tokens, std::int64_t length,
                         Pass& pass) const;
 };
 
@@ -79,10 +86,14 @@ struct Encoder {
   void visit(TensorVisitor& visitor);
   /// x (S, B, D), positions (S, 1, D), mask as for attention(). Returns (S, B, D).
   at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask, Pass& pass) const;
-  /// The first token of that, (1, B, D). The last layer leaves out what only the other tokens would need.
-  at::Tensor first_token(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& mask, Pass& pass) const;
-  /// The first `length` tokens.
-  at::Tensor first_tokens(at::Tensor x, const at::Tensor& positions, const at::Tensor& mask, std::int64_t length,
+  /// The first token of that, (1, B, D), which never is padding. Left out is what cannot influence it: padding
+  /// (is_padded (B, S), bool), which nobody reads, and in the last layer all that only the other tokens would need.
+  at::Tensor first_token(const at::Tensor& x, const at::Tensor& positions, const at::Tensor& is_padded,
+                         Pass& pass) const;
+
+ private:
+  /// The first `length` tokens, or rows.
+  at::Tensor first_tokens(at::Tensor x, const at::Tensor& positions, const Tokens& tokens, std::int64_t length,
                           Pass& pass) const;
 };
 
@@ -99,14 +110,16 @@ struct DecoderLayer {
 
   explicit DecoderLayer(const TransformerShape& shape);
   void visit(TensorVisitor& visitor);
-  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const Memory& memory, Pass& pass) const;
+  /// x (L, B, D), positions (L, 1, D). Returns (L, B, D), or the rows of it that are wanted.
+  at::Tensor operator()(const at::Tensor& x, const at::Tensor& positions, const Memory& memory, const TokenRows& wanted,
+                        Pass& pass) const;
   /// The same for x = 0, without the work that does not depend on x: see attention_of_equal_tokens.
-  at::Tensor from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const;
+  at::Tensor from_zero(const at::Tensor& positions, const Memory& memory, const TokenRows& wanted, Pass& pass) const;
 
  private:
-  /// What follows the self-attention.
+  /// What follows the self-attention, for the tokens that are wanted: from there on none reads another.
   at::Tensor finish(const at::Tensor& x, const Branch& self, const at::Tensor& positions, const Memory& memory,
-                    Pass& pass) const;
+                    const TokenRows& wanted, Pass& pass) const;
 };
 
 struct Decoder {
@@ -117,8 +130,8 @@ struct Decoder {
   void visit(TensorVisitor& visitor);
   /// x (L, B, D), positions (L, 1, D). Returns (L, B, D).
   at::Tensor operator()(at::Tensor x, const at::Tensor& positions, const Memory& memory, Pass& pass) const;
-  /// The same for x = 0.
-  at::Tensor from_zero(const at::Tensor& positions, const Memory& memory, Pass& pass) const;
+  /// The wanted tokens of that for x = 0.
+  at::Tensor from_zero(const at::Tensor& positions, const Memory& memory, const TokenRows& wanted, Pass& pass) const;
 };
 
 }  // namespace lerobot::policy

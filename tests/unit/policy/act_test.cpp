@@ -107,13 +107,14 @@ std::pair<double, OrderedMap<at::Tensor>> gradients(const config::ActConfig& con
 }
 
 // What fast kernels leave out (the last layer of the variational encoder beyond its class token, the decoder's first
-// self-attention for its zero input) has no influence, and every parameter still gets its gradient.
+// self-attention for its zero input, actions that are padding) has no influence, and every parameter still gets its gradient.
 TEST(FastKernels, HaveTheLossAndGradientsOfTheReference) {
   for (config::ActConfig config : mixed_configs()) {
     config.dropout = 0;
     const OrderedMap<at::Tensor> state = make_policy(config, at::kCPU)->state_dict();
     Batch batch = small_batch(config, 3);
-    batch["action_is_pad"].slice(1, 2).fill_(true);
+    batch["action_is_pad"].select(0, 0).slice(0, 1).fill_(true);
+    batch["action_is_pad"].select(0, 1).slice(0, 3).fill_(true);
     const auto [loss, found] = gradients(config, state, batch, Kernels::kFast);
     const auto [reference_loss, expected] = gradients(config, state, batch, Kernels::kReference);
     EXPECT_NEAR(loss, reference_loss, 1e-5 * reference_loss);
@@ -132,23 +133,28 @@ TransformerShape small_shape(bool pre_norm) {
 
 TEST(FastKernels, FirstTokenIsTheFirstOfAllTokens) {
   const at::NoGradGuard no_grad;
-  for (const bool pre_norm : {false, true}) {
-    const Encoder encoder(2, small_shape(pre_norm));
+  for (const auto& [pre_norm, layers, padded_from] :
+       {std::tuple{false, 2, 3}, {true, 2, 1}, {false, 1, 2}, {true, 1, 5}, {false, 0, 2}}) {
+    const Encoder encoder(layers, small_shape(pre_norm));
     const at::Tensor x = at::randn({5, 3, 16}), positions = at::randn({5, 1, 16});
     at::Tensor is_padded = at::zeros({3, 5}, at::kBool);
-    is_padded.select(0, 1).slice(0, 3).fill_(true);
+    is_padded.select(0, 1).slice(0, padded_from).fill_(true);
     const auto pass = make_pass(Kernels::kFast, /*training=*/false, 0);
-    const at::Tensor mask = padding_mask(is_padded, 2, at::kFloat);
-    const at::Tensor all = encoder(x, positions, mask, *pass), first = encoder.first_token(x, positions, mask, *pass);
+    const at::Tensor all = encoder(x, positions, padding_mask(is_padded, 2, at::kFloat), *pass);
+    const at::Tensor first = encoder.first_token(x, positions, is_padded, *pass);
     ASSERT_THAT(first.sizes().vec(), ElementsAre(1, 3, 16));
-    EXPECT_TRUE(first.allclose(all.narrow(0, 0, 1), 1e-5, 1e-5));
+    EXPECT_TRUE(first.allclose(all.narrow(0, 0, 1), 1e-5, 1e-5)) << layers << " layers, padded from " << padded_from;
   }
 }
 
 TEST(FastKernels, DecoderFromZeroIsTheDecoderOfAZeroInput) {
   const at::NoGradGuard no_grad;
-  for (const bool pre_norm : {false, true}) {
-    Decoder decoder(2, small_shape(pre_norm));
+  at::Tensor is_unwanted = at::zeros({3, 4}, at::kBool);
+  is_unwanted.select(0, 0).slice(0, 1).fill_(true);
+  is_unwanted.select(0, 2).slice(0, 3).fill_(true);
+  const TokenRows wanted(is_unwanted);
+  for (const auto& [pre_norm, layers] : {std::pair{false, 1}, {true, 1}, {false, 2}, {true, 2}}) {
+    Decoder decoder(layers, small_shape(pre_norm));
     for (DecoderLayer& layer : decoder.layers) {
       layer.norm1.bias.normal_();  // 0 when new, and so is that of the values
       layer.self_attn.in_proj_bias.normal_();
@@ -157,7 +163,10 @@ TEST(FastKernels, DecoderFromZeroIsTheDecoderOfAZeroInput) {
     const Memory memory{at::randn({6, 3, 16}), at::randn({6, 1, 16})};
     const auto pass = make_pass(Kernels::kFast, /*training=*/false, 0);
     const at::Tensor general = decoder(at::zeros({4, 3, 16}), positions, memory, *pass);
-    EXPECT_TRUE(decoder.from_zero(positions, memory, *pass).allclose(general, 1e-5, 1e-5));
+    EXPECT_TRUE(decoder.from_zero(positions, memory, {}, *pass).allclose(general, 1e-5, 1e-5));
+    const at::Tensor rows = decoder.from_zero(positions, memory, wanted, *pass);
+    ASSERT_THAT(rows.sizes().vec(), ElementsAre(8, 1, 16));
+    EXPECT_TRUE(rows.allclose(wanted.pack(general), 1e-5, 1e-5)) << layers << " layers";
   }
 }
 
