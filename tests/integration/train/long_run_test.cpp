@@ -34,7 +34,7 @@ std::string maps_of(pid_t process) {
 
 // Steps, log lines, epochs, evaluations and saves, of a network as small as can be.
 TEST(LongRun, TakesNoMoreMemoryAndFilesAfterTwoThousandStepsThanAfterOneThousand) {
-  constexpr std::int64_t kBound = 8 * 1024;  // KiB in a thousand steps
+  constexpr std::int64_t kBound = 4 * 1024;  // KiB in a thousand steps
   const fs::path folder = make_temporary_directory("long_run");
   const fs::path run = folder / "run";
   Program program(

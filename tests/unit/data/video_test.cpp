@@ -139,8 +139,11 @@ TEST(VideoDecoder, ReadsContainersWhoseHeaderHasNoDurationAndNoIndex) {
   }
 }
 
+std::size_t entries_of(const fs::path& folder) {
+  return static_cast<std::size_t>(std::distance(fs::directory_iterator(folder), fs::directory_iterator()));
+}
 std::size_t open_files() {
-  return static_cast<std::size_t>(std::distance(fs::directory_iterator("/proc/self/fd"), fs::directory_iterator()));
+  return entries_of("/proc/self/fd");
 }
 
 TEST(DecoderPool, KeepsALimitedNumberOfFilesOpen) {
@@ -248,8 +251,8 @@ TEST_F(VideoDataset, GivesFramesOfItsOwnEpisodeAtItsOwnStart) {
   }
 }
 
-std::int64_t threads() {
-  return std::distance(fs::directory_iterator("/proc/self/task"), fs::directory_iterator());
+std::size_t threads() {
+  return entries_of("/proc/self/task");
 }
 
 /// What malloc has given out and not got back. The process' resident memory moves by megabytes besides, as threads'
@@ -272,7 +275,7 @@ TEST(Videos, AThousandFilesLeaveNoHandleNoThreadAndNoDecoder) {
   for (std::int64_t i = 0; i < 1000; ++i) source.episodes.push_back({.index = i, .length = 1});
   source.write(directory.path());
   const std::size_t files_before = open_files();
-  const std::int64_t threads_before = threads();
+  const std::size_t threads_before = threads();
   {
     DatasetOptions options;
     options.root = directory.path();

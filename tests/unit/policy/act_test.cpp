@@ -107,7 +107,8 @@ std::pair<double, OrderedMap<at::Tensor>> gradients(const config::ActConfig& con
 }
 
 // What fast kernels leave out (the last layer of the variational encoder beyond its class token, the decoder's first
-// self-attention for its zero input, actions that are padding) has no influence, and every parameter still gets its gradient.
+// self-attention for its zero input, actions that are padding) has no influence, and every parameter still gets its
+// gradient.
 TEST(FastKernels, HaveTheLossAndGradientsOfTheReference) {
   for (config::ActConfig config : mixed_configs()) {
     config.dropout = 0;

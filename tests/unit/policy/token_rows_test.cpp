@@ -6,13 +6,10 @@
 #include <ATen/ops/randn.h>
 #include <ATen/ops/tensor.h>
 #include <ATen/ops/zeros.h>
-#include <gmock/gmock.h>
 #include <gtest/gtest.h>
 
 namespace lerobot::policy {
 namespace {
-
-using ::testing::ElementsAre;
 
 /// Two sequences of 3 tokens: the last of the first one and the last two of the second are left out.
 at::Tensor left_out() {
